@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Plans one group: its records in Slurm, its machines, its gate. Part of plan(); knows nothing of other groups.
+//
+// The order of a pass: take in what happened, bring each slot's record to what it should be, move machines on, open the
+// gate. Each rule stands in one member function.
+#pragma once
+
+#include <map>
+#include <unordered_map>
+#include <vector>
+
+#include "logic/plan.hpp"
+
+namespace muster::logic {
+
+/// What came in for one group since the last pass.
+struct GroupMail {
+  std::vector<const LaunchResult*> launch_results;
+  std::vector<const TerminateResult*> terminate_results;
+  std::vector<const ReportedNode*> reports;
+};
+
+class GroupPlanner {
+ public:
+  GroupPlanner(const GroupSpec& spec, const ProviderSpec& provider, const std::string& cluster, const Seen& seen,
+               const GroupMail& mail, Time now, GroupRecord& group, Plan& plan);
+  void run();
+
+ private:
+  // Taking in what happened.
+  void begin_group();
+  void take_launch_result(SlotRecord& slot, const LaunchResult& result);
+  void take_terminate_result(SlotRecord& slot, const TerminateResult& result);
+  void take_report(SlotRecord& slot, const ReportedNode& report);
+  void take_mail();
+  void take_list();
+
+  // One slot's record in Slurm.
+  void plan_record(SlotRecord& slot);
+  void plan_address(const SlotRecord& slot, const SeenNode& node);
+  void note_foreign_drain(SlotRecord& slot, const SeenNode& node);
+  void keep_closed(SlotRecord& slot, const SeenNode& node);
+  void keep_open(SlotRecord& slot, const SeenNode& node);
+  void registration_lost(SlotRecord& slot, const std::string& how);
+
+  // One slot's machine.
+  void plan_machine(SlotRecord& slot);
+  void step_machine(SlotRecord& slot);
+  void plan_waiting(SlotRecord& slot, const SeenNode* node);
+  void plan_booting(SlotRecord& slot, const SeenNode* node);
+  void plan_registering(SlotRecord& slot, const SeenNode* node);
+  void plan_in_slurm(SlotRecord& slot, const SeenNode* node);
+
+  // The gate.
+  void plan_gate();
+  void open_gate(const char* kind, const std::string& why);
+
+  // Helpers.
+  const SeenNode* seen_node(const SlotRecord& slot) const;
+  void move_to(SlotRecord& slot, SlotState state, Duration limit = Duration{0});
+  void fail_attempt(SlotRecord& slot, FailureClass failure, const std::string& problem, bool machine_exists);
+  void note_problem(SlotRecord& slot, FailureClass failure, const std::string& problem);
+  void forget_machine(SlotRecord& slot);
+  void fall_due(Time time);
+  void event(EventLevel level, const char* kind, const SlotRecord* slot, const std::string& text);
+  void emit_batches();
+
+  const GroupSpec& spec_;
+  const ProviderSpec& provider_;
+  const std::string& cluster_;
+  const Seen& seen_;
+  const GroupMail& mail_;
+  const Time now_;
+  GroupRecord& group_;
+  Plan& plan_;
+
+  // Batches of this pass: one call each, whatever the number of nodes.
+  std::vector<NodeName> create_;
+  std::map<std::string, std::vector<NodeName>> drain_;  ///< by reason
+  std::vector<NodeName> undrain_;
+  std::vector<NodeName> resume_;
+  std::vector<NodeName> to_future_;
+  SetAddresses addresses_;
+  std::vector<NodeName> closed_again_;  ///< somebody opened them while the group gathers
+  std::vector<NodeName> lost_records_;
+  std::vector<Action> machine_actions_;
+};
+
+}  // namespace muster::logic

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "logic/release.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "logic/field_reader.hpp"
+
+namespace muster::logic {
+namespace {
+
+bool starts_with(std::string_view text, std::string_view prefix) { return text.substr(0, prefix.size()) == prefix; }
+
+/// Nodes of each partition that no slot of ours stands for.
+std::map<PartitionName, int> count_foreign_nodes(const Ledger& ledger, const SeenNodes& nodes) {
+  std::map<PartitionName, int> foreign;
+  std::set<NodeName> ours;
+  for (const auto& [name, group] : ledger.groups) {
+    for (const SlotRecord& slot : group.slots) ours.insert(slot.name);
+  }
+  for (const auto& [name, node] : nodes) {
+    if (node.partitions.empty() || ours.count(name) > 0) continue;
+    for (const PartitionName& partition : split_partitions(node.partitions)) ++foreign[partition];
+  }
+  return foreign;
+}
+
+}  // namespace
+
+GateTable make_gate_table(const ClusterSpec& wanted, const Ledger& ledger, const Seen& seen, Time now) {
+  GateTable table;
+  table.time = now;
+  table.cluster = wanted.name;
+  table.default_partition = seen.default_partition;
+  static const SeenNodes no_nodes;
+  const SeenNodes& nodes = seen.nodes ? *seen.nodes : no_nodes;
+  std::map<PartitionName, int> foreign = count_foreign_nodes(ledger, nodes);
+  std::set<PartitionName> listed;
+  for (const GroupSpec& spec : wanted.groups) {
+    const auto found = ledger.groups.find(spec.name);
+    if (found == ledger.groups.end()) continue;
+    const GroupRecord& record = found->second;
+    if (listed.insert(spec.partition).second) table.partitions.push_back({spec.partition, foreign[spec.partition]});
+    GateGroup line;
+    line.partition = spec.partition;
+    line.group = spec.name;
+    line.open = record.gate_open;
+    line.ready = ready_count(record);
+    for (const SlotRecord& slot : record.slots) {
+      const auto node = nodes.find(slot.name);
+      if (slot.state != SlotState::in_service || node == nodes.end()) continue;
+      if (!node->second.drained && node->second.base != NodeBase::future && node->second.base != NodeBase::down) ++line.open_nodes;
+    }
+    line.min_count = spec.min_count;
+    line.target_count = spec.target_count;
+    line.cpus = spec.cpus;
+    line.memory_mib = spec.memory_mib;
+    line.features = spec.features;
+    line.features.push_back(spec.group_feature());
+    for (const GresWant& want : spec.gres) line.gres.push_back(gres_text({want}));
+    line.deadline = record.gate_open ? no_time : record.deadline;
+    table.groups.push_back(std::move(line));
+  }
+  return table;
+}
+
+bool is_held_by_us(const SeenJob& job) {
+  return job.state == "PENDING" && job.priority == 0 && starts_with(job.admin_comment, held_comment_prefix);
+}
+
+JobRequest request_of(const SeenJob& job) {
+  JobRequest request;
+  request.partitions = split_partitions(job.partition);
+  request.min_nodes = job.min_nodes;
+  request.num_tasks = job.num_tasks;
+  request.features = job.features;
+  request.gres = job.gres;
+  request.min_count = min_count_in_comment(job.admin_comment);
+  return request;
+}
+
+ReleaseJobs plan_releases(const GateTable& table, const std::vector<SeenJob>& jobs, Time now, Ledger& ledger,
+                          std::vector<Event>& events) {
+  ReleaseJobs release;
+  std::set<JobId> still_there;
+  for (const SeenJob& job : jobs) {
+    if (!starts_with(job.admin_comment, held_comment_prefix)) continue;
+    const HoldDecision decision = decide_hold(table, request_of(job), now);
+    if (is_held_by_us(job)) {
+      if (decision.verdict != HoldDecision::Verdict::admit) continue;
+      const std::string waited = duration_text(std::max(Duration{0}, now - job.submitted_at));
+      release.jobs.push_back({job.id, "muster: released after " + waited + " on hold"});
+      events.push_back({EventLevel::info, "JobReleased", {}, {}, {},
+                        "job " + std::to_string(job.id) + ": its nodes are open; released after " + waited + " on hold"});
+    } else if (job.state == "PENDING" && decision.verdict != HoldDecision::Verdict::admit) {
+      still_there.insert(job.id);
+      if (!ledger.released_by_others.insert(job.id).second) continue;
+      events.push_back({EventLevel::warn, "JobReleasedEarly", {}, {}, {},
+                        "job " + std::to_string(job.id) +
+                            ": somebody released it before its nodes are open; it waits in Slurm's queue, since closed nodes take no job"});
+    }
+  }
+  for (auto job = ledger.released_by_others.begin(); job != ledger.released_by_others.end();) {
+    job = still_there.count(*job) > 0 ? std::next(job) : ledger.released_by_others.erase(job);
+  }
+  return release;
+}
+
+}  // namespace muster::logic

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// What was observed: Slurm's node records, the provider's machines, the answers of calls, the nodes' reports. An absent
+// observation is null, never an empty list: unknown is not empty.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "logic/ledger.hpp"
+#include "logic/names.hpp"
+#include "logic/time.hpp"
+
+namespace muster::logic {
+
+/// Slurm's base node states as far as they matter here (slurm.h, enum node_states).
+enum class NodeBase { unknown, down, idle, allocated, mixed, error, future };
+
+struct SeenNode {
+  NodeBase base = NodeBase::unknown;
+  std::string base_text;  ///< as Slurm names it
+  bool drained = false;   ///< flag DRAIN
+  bool not_responding = false;
+  bool invalid_registration = false;
+  bool completing = false;
+  bool failing = false;      ///< flag FAIL
+  bool rebooting = false;    ///< REBOOT_REQUESTED or REBOOT_ISSUED
+  bool dynamic = false;      ///< made at run time, not a line of slurm.conf
+  std::string reason;
+  std::int64_t reason_uid = -1;
+  Time reason_time = no_time;
+  std::string address;
+  std::int64_t cpus = 0;
+  std::int64_t memory_mib = 0;
+  std::string gres;
+  std::string features;
+  std::string partitions;  ///< comma list
+  Time slurmd_start_time = no_time;  ///< no_time: no slurmd has registered under this record
+
+  /// A slurmd has registered and the record is no FUTURE one.
+  bool is_registered() const { return base != NodeBase::future && slurmd_start_time != no_time; }
+  bool has_jobs() const { return base == NodeBase::allocated || base == NodeBase::mixed || completing; }
+  /// "IDLE+DRAIN": for people.
+  std::string state_text() const;
+};
+
+using SeenNodes = std::unordered_map<NodeName, SeenNode>;
+
+/// A machine as the provider lists it.
+struct SeenMachine {
+  InstanceId instance;
+  LaunchToken token;
+  std::string state;  ///< pending, running, stopping, terminated
+  std::string address;
+};
+
+/// A pending or running job of which we may have to know.
+struct SeenJob {
+  JobId id = 0;
+  std::int64_t user_id = -1;
+  std::string partition;
+  std::string state;  ///< PENDING, RUNNING, ...
+  std::int64_t priority = 0;
+  std::string reason;
+  std::optional<int> min_nodes;
+  std::optional<int> num_tasks;
+  std::string features;
+  std::string gres;  ///< tres_per_node
+  std::string admin_comment;
+  Time submitted_at = no_time;
+};
+
+/// The outcome of a launch call.
+struct LaunchResult {
+  LaunchToken token;
+  FailureClass failure = FailureClass::none;
+  bool outcome_unknown = false;  ///< timed out, died or answered rubbish: the machine may exist
+  std::string message;
+  InstanceId instance;
+  std::string address;
+};
+
+struct TerminateResult {
+  InstanceId instance;
+  bool ok = false;
+  std::string message;
+};
+
+/// What a noded said of its node.
+struct ReportedNode {
+  InstanceId instance;
+  std::string boot_id;
+  std::string address;
+  std::string step;
+  std::string message;
+  int slurmd_start = 0;
+  bool slurmd_alive = false;
+  std::vector<NodeCheck> checks;
+};
+
+struct Seen {
+  /// A complete, fresh read of all records, FUTURE ones too; null = unknown. Shared, so that an unchanged read costs nothing.
+  std::shared_ptr<const SeenNodes> nodes;
+  /// By group: the machines of the last good list, and when it was asked for. A group that is absent was not listed.
+  struct Machines {
+    Time listed_at = no_time;
+    std::vector<SeenMachine> machines;
+  };
+  std::map<GroupName, Machines> machines;
+  std::optional<std::vector<SeenJob>> jobs;
+  PartitionName default_partition;  ///< empty = not known
+
+  /// Calls that are under way or queued: not to be begun again.
+  std::set<LaunchToken> launches_in_flight;
+  std::set<InstanceId> terminations_in_flight;
+
+  /// What came in since the last pass.
+  std::vector<LaunchResult> launch_results;
+  std::vector<TerminateResult> terminate_results;
+  std::vector<ReportedNode> reports;
+  std::set<GroupName> open_commands;  ///< groups that an operator opens deliberately
+};
+
+}  // namespace muster::logic

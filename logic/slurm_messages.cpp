@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "logic/slurm_messages.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "logic/field_reader.hpp"
+
+namespace muster::logic {
+namespace {
+
+NodeBase base_from_text(std::string_view text) {
+  if (text == "FUTURE") return NodeBase::future;
+  if (text == "IDLE") return NodeBase::idle;
+  if (text == "DOWN") return NodeBase::down;
+  if (text == "ALLOCATED") return NodeBase::allocated;
+  if (text == "MIXED") return NodeBase::mixed;
+  if (text == "ERROR") return NodeBase::error;
+  return NodeBase::unknown;
+}
+
+Time time_of(const Value& record, std::string_view key) {
+  const std::int64_t seconds = record.integer_or(key);
+  return seconds > 0 ? time_from_milliseconds(seconds * 1000) : no_time;
+}
+
+SeenNode read_node(const Value& record) {
+  SeenNode node;
+  node.base_text = record.text_or("state");
+  node.base = base_from_text(node.base_text);
+  for (const Value& flag : record.list_or_empty("flags")) {
+    const std::string* text = flag.as_text();
+    if (!text) continue;
+    if (*text == "DRAIN") node.drained = true;
+    else if (*text == "NO_RESPOND") node.not_responding = true;
+    else if (*text == "INVALID_REG") node.invalid_registration = true;
+    else if (*text == "COMPLETING") node.completing = true;
+    else if (*text == "FAIL") node.failing = true;
+    else if (*text == "REBOOT_REQUESTED" || *text == "REBOOT_ISSUED") node.rebooting = true;
+    else if (*text == "DYNAMIC_NORM" || *text == "DYNAMIC_FUTURE") node.dynamic = true;
+  }
+  node.reason = record.text_or("reason");
+  node.reason_uid = record.integer_or("reason_uid", -1);
+  node.reason_time = time_of(record, "reason_time");
+  node.address = record.text_or("address");
+  node.cpus = record.integer_or("cpus");
+  node.memory_mib = record.integer_or("memory_mib");
+  node.gres = record.text_or("gres");
+  node.features = record.text_or("features");
+  node.partitions = record.text_or("partitions");
+  node.slurmd_start_time = time_of(record, "slurmd_start_time");
+  return node;
+}
+
+std::optional<int> optional_count(const Value& record, std::string_view key) {
+  const Value* found = record.find(key);
+  if (!found || !found->as_integer()) return std::nullopt;
+  const std::int64_t number = *found->as_integer();
+  if (number < 0 || number > 1'000'000'000) return std::nullopt;
+  return static_cast<int>(number);
+}
+
+std::vector<std::string> texts_of(const Value& answer, std::string_view key) {
+  std::vector<std::string> texts;
+  for (const Value& item : answer.list_or_empty(key)) {
+    if (item.as_text()) texts.push_back(*item.as_text());
+  }
+  return texts;
+}
+
+}  // namespace
+
+Result<SeenNodes> read_seen_nodes(const Value& answer) {
+  const Value* records = answer.find("nodes");
+  if (!records || !records->is_list()) return bug_error("the Slurm helper's answer to nodes has no list of nodes");
+  SeenNodes nodes;
+  nodes.reserve(records->items().size());
+  for (const Value& record : records->items()) {
+    std::string name = record.text_or("name");
+    if (name.empty()) return bug_error("the Slurm helper's answer to nodes has a node without a name");
+    nodes.emplace(NodeName{std::move(name)}, read_node(record));
+  }
+  return nodes;
+}
+
+Result<std::vector<SeenJob>> read_seen_jobs(const Value& answer) {
+  const Value* records = answer.find("jobs");
+  if (!records || !records->is_list()) return bug_error("the Slurm helper's answer to jobs has no list of jobs");
+  std::vector<SeenJob> jobs;
+  for (const Value& record : records->items()) {
+    SeenJob job;
+    job.id = static_cast<JobId>(record.integer_or("id"));
+    job.user_id = record.integer_or("user_id", -1);
+    job.partition = record.text_or("partition");
+    job.state = record.text_or("state");
+    job.priority = record.integer_or("priority", -1);
+    job.reason = record.text_or("reason");
+    job.min_nodes = optional_count(record, "min_nodes");
+    job.num_tasks = optional_count(record, "num_tasks");
+    job.features = record.text_or("features");
+    job.gres = record.text_or("tres_per_node");
+    job.admin_comment = record.text_or("admin_comment");
+    job.submitted_at = time_of(record, "submit_time");
+    jobs.push_back(std::move(job));
+  }
+  return jobs;
+}
+
+Result<SlurmFacts> read_slurm_facts(const Value& config_answer, const Value& partitions_answer) {
+  const Value* partitions = partitions_answer.find("partitions");
+  if (!partitions || !partitions->is_list()) return bug_error("the Slurm helper's answer to partitions has no list");
+  SlurmFacts facts;
+  facts.version = config_answer.text_or("version");
+  facts.cluster_name = config_answer.text_or("cluster_name");
+  facts.slurm_user_uid = config_answer.integer_or("slurm_user_uid");
+  facts.max_node_count = static_cast<int>(config_answer.integer_or("max_node_count"));
+  facts.controller_hosts = texts_of(config_answer, "controller_hosts");
+  facts.controller_port = static_cast<int>(config_answer.integer_or("controller_port", 6817));
+  facts.gres_types = config_answer.text_or("gres_types");
+  facts.job_submit_plugins = config_answer.text_or("job_submit_plugins");
+  facts.node_sets = texts_of(config_answer, "node_sets");
+  for (const Value& record : partitions->items()) {
+    SlurmFacts::Partition partition;
+    partition.name = PartitionName{record.text_or("name")};
+    partition.nodes_spec = record.text_or("nodes_spec");
+    partition.state = record.text_or("state");
+    partition.is_default = record.boolean_or("default");
+    facts.partitions.push_back(std::move(partition));
+  }
+  return facts;
+}
+
+Status check_against_slurm(const ClusterSpec& spec, const Ledger& ledger, const SlurmFacts& facts, const SeenNodes& nodes) {
+  Problems problems(spec.file_name);
+  std::set<NodeName> ours;
+  for (const auto& [name, group] : ledger.groups) {
+    for (const SlotRecord& slot : group.slots) ours.insert(slot.name);
+  }
+  std::string known_partitions;
+  for (const auto& partition : facts.partitions) known_partitions += (known_partitions.empty() ? "" : ", ") + partition.name.str();
+  int wanted_new = 0;
+  for (const GroupSpec& group : spec.groups) {
+    const std::string title = "group " + group.name.str();
+    const bool has_partition = std::any_of(facts.partitions.begin(), facts.partitions.end(), [&](const SlurmFacts::Partition& partition) {
+      return partition.name == group.partition;
+    });
+    if (!has_partition) {
+      problems.add(group.partition_place, title + ": partition: expected a partition of slurm.conf (" + known_partitions +
+                                              "), found \"" + group.partition.str() + "\"; muster slurm-conf prints the lines it needs");
+    }
+    std::vector<std::string> taken;
+    for (int index = 1; index <= group.target_count; ++index) {
+      const NodeName name = group.node_name(index);
+      if (ours.count(name) > 0) continue;
+      if (nodes.count(name) == 0) ++wanted_new;
+      else taken.push_back(name.str());
+      if (std::find(facts.node_sets.begin(), facts.node_sets.end(), name.str()) != facts.node_sets.end()) {
+        problems.add(group.prefix_place, title + ": node_prefix: node name " + name.str() +
+                                             " equals a NodeSet of slurm.conf, which slurmctld does not survive; choose another prefix");
+      }
+    }
+    if (!taken.empty()) {
+      problems.add(group.prefix_place, title + ": node_prefix: expected names that Slurm does not have yet, found " + taken.front() +
+                                           (taken.size() > 1 ? " and " + std::to_string(taken.size() - 1) + " more" : "") +
+                                           " (not made by muster)");
+    }
+  }
+  const int present = static_cast<int>(nodes.size());
+  if (wanted_new > 0 && present + wanted_new > facts.max_node_count) {
+    const Place place = spec.groups.empty() ? Place{} : spec.groups.front().target_place;
+    problems.add(place, "target_count: expected slurm.conf's MaxNodeCount to be " + std::to_string(present + wanted_new) +
+                            " or more (" + std::to_string(present) + " nodes there, " + std::to_string(wanted_new) + " to make), found " +
+                            std::to_string(facts.max_node_count) + "; set it and restart slurmctld once");
+  }
+  if (!problems.empty()) return problems.error();
+  return Done{};
+}
+
+}  // namespace muster::logic
