@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "musterd/api.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "logic/views.hpp"
+#include "sys/clock.hpp"
+
+namespace muster::musterd {
+
+using logic::GroupName;
+using logic::InstanceId;
+using logic::Result;
+using logic::Value;
+using sys::HttpReply;
+using sys::HttpRequest;
+using sys::Responder;
+
+namespace {
+
+constexpr logic::Duration longest_wait = std::chrono::seconds{60};
+constexpr std::size_t text_limit = 512;
+constexpr std::size_t checks_limit = 64;
+
+HttpReply validation_error(const std::string& message) { return HttpReply::failure(400, "ValidationException", message); }
+HttpReply not_found(const std::string& message) { return HttpReply::failure(404, "ResourceNotFound", message); }
+
+HttpReply error_reply(const logic::Error& error) {
+  switch (error.kind) {
+    case logic::ErrorKind::reject: return validation_error(error.message);
+    case logic::ErrorKind::retry: return HttpReply::failure(503, "ServiceUnavailable", error.message);
+    case logic::ErrorKind::bug: return HttpReply::failure(500, "InternalFailure", error.message);
+  }
+  return HttpReply::failure(500, "InternalFailure", error.message);
+}
+
+logic::Duration wait_seconds(const Value& body) {
+  const double seconds = std::clamp(body.real_or("WaitSeconds", 0), 0.0, logic::to_seconds(longest_wait));
+  return logic::Duration{static_cast<std::int64_t>(seconds * 1000)};
+}
+
+std::string short_text(const Value& body, std::string_view key) { return body.text_or(key).substr(0, text_limit); }
+
+/// A numeric IPv4 or IPv6 address, or nothing.
+std::string numeric_address(const std::string& text) {
+  const bool is_numeric = !text.empty() && text.size() <= 45 && std::all_of(text.begin(), text.end(), [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F') || c == '.' || c == ':';
+  });
+  return is_numeric ? text : "";
+}
+
+logic::ReportedNode read_report(const HttpRequest& request) {
+  const Value& body = request.body;
+  logic::ReportedNode report;
+  report.instance = InstanceId{short_text(body, "InstanceId")};
+  report.boot_id = short_text(body, "BootId");
+  report.address = numeric_address(body.text_or("Address"));
+  if (report.address.empty()) report.address = numeric_address(request.peer_address);
+  report.step = short_text(body, "Step");
+  report.message = short_text(body, "Message");
+  report.slurmd_start = static_cast<int>(std::clamp<std::int64_t>(body.integer_or("SlurmdStart"), 0, 1'000'000));
+  report.slurmd_alive = body.boolean_or("SlurmdAlive");
+  for (const Value& check : body.list_or_empty("Checks")) {
+    if (report.checks.size() == checks_limit) break;
+    report.checks.push_back({short_text(check, "Name"), check.boolean_or("Ok"), short_text(check, "Text")});
+  }
+  return report;
+}
+
+}  // namespace
+
+Api::Api(sys::EventLoop& loop, Head& head) : loop_(loop), head_(head) {
+  head_.on_change([this] { answer_waiting(); });
+}
+
+const std::map<std::string, Api::Operation>& Api::operations() {
+  static const std::map<std::string, Operation> table{
+      {"Muster.Apply", {Access::write, &Api::apply, false}},
+      {"Muster.Status", {Access::read, &Api::status, false}},
+      {"Muster.Nodes", {Access::read, &Api::nodes, true}},
+      {"Muster.Why", {Access::read, &Api::why, false}},
+      {"Muster.OpenGroup", {Access::write, &Api::open_group, true}},
+      {"Muster.Events", {Access::read, &Api::events, false}},
+      {"Muster.SyncNode", {Access::node, &Api::sync_node, false}},
+      {"SageMaker.DescribeCluster", {Access::read, &Api::describe_cluster, true}},
+      {"SageMaker.ListClusters", {Access::read, &Api::list_clusters, false}},
+      {"SageMaker.ListClusterNodes", {Access::read, &Api::list_cluster_nodes, true}},
+      {"SageMaker.DescribeClusterNode", {Access::read, &Api::describe_cluster_node, true}},
+      {"SageMaker.ListClusterEvents", {Access::read, &Api::list_cluster_events, true}},
+      {"SageMaker.DescribeClusterEvent", {Access::read, &Api::describe_cluster_event, true}},
+  };
+  return table;
+}
+
+bool Api::may(const HttpRequest& request, Access access) const {
+  if (access == Access::read || request.uid == 0 || request.uid == ::geteuid()) return true;
+  const auto& facts = head_.state().facts;
+  return facts && static_cast<std::int64_t>(request.uid) == facts->slurm_user_uid;
+}
+
+void Api::handle(HttpRequest request, Responder respond) {
+  const auto found = operations().find(request.target);
+  if (found == operations().end()) {
+    return respond(HttpReply::failure(400, "UnknownOperationException", "expected an operation in X-Amz-Target, found \"" + request.target.substr(0, 80) + "\""));
+  }
+  const Operation& operation = found->second;
+  if (!may(request, operation.access)) {
+    return respond(HttpReply::failure(403, "AccessDeniedException",
+                                      request.target + ": only root or SlurmUser may do this; you are uid " + std::to_string(request.uid)));
+  }
+  if (!request.body.is_map() && !request.body.is_null()) return respond(validation_error("expected a JSON object as the request"));
+  if (operation.needs_cluster && !head_.state().spec) return respond(not_found("there is no cluster yet; muster apply -f FILE makes one"));
+  (this->*operation.run)(request, std::move(respond));
+}
+
+// ---- muster's own ----
+
+void Api::apply(const HttpRequest& request, Responder respond) {
+  LedgerStore::AppliedFile file;
+  file.name = request.body.text_or("FileName", "cluster.yaml");
+  file.text = request.body.text_or("Text");
+  file.base_directory = request.body.text_or("BaseDirectory", "/");
+  const bool dry_run = request.body.boolean_or("DryRun");
+  head_.apply(std::move(file), dry_run, [dry_run, respond](const Result<ApplyOutcome>& outcome) {
+    if (!outcome) return respond(error_reply(outcome.error()));
+    Value changes = Value::list();
+    for (const auto& change : outcome->changes) changes.push(Value::map({{"Group", change.group.str()}, {"Text", change.text}}));
+    Value plan = Value::list();
+    for (const std::string& line : outcome->plan) plan.push(line);
+    respond(HttpReply::ok(Value::map({{"Changes", std::move(changes)}, {"Plan", std::move(plan)}, {"Warnings", Value::list()}, {"Applied", !dry_run}})));
+  });
+}
+
+void Api::status(const HttpRequest&, Responder respond) { respond(HttpReply::ok(logic::status_view(head_.state(), sys::now()))); }
+
+void Api::nodes(const HttpRequest& request, Responder respond) {
+  const GroupName group{request.body.text_or("InstanceGroupName")};
+  if (!group.empty() && !head_.state().spec->find_group(group)) return respond(not_found("there is no group \"" + group.str() + "\""));
+  respond(HttpReply::ok(logic::nodes_view(head_.state(), group, sys::now())));
+}
+
+void Api::why(const HttpRequest& request, Responder respond) {
+  std::string name = request.body.text_or("Name");
+  for (const char* key : {"Node", "Group"}) if (name.empty()) name = request.body.text_or(key);
+  if (const std::int64_t job = request.body.integer_or("Job"); name.empty() && job > 0) name = std::to_string(job);
+  const Result<Value> view = logic::why_view(head_.state(), name, sys::now());
+  respond(view ? HttpReply::ok(*view) : not_found(view.error().message));
+}
+
+void Api::open_group(const HttpRequest& request, Responder respond) {
+  const GroupName group{request.body.text_or("InstanceGroupName")};
+  if (!head_.state().spec->find_group(group)) return respond(not_found("there is no group \"" + group.str() + "\""));
+  if (const logic::Status opened = head_.open_group(group); !opened) {
+    return respond(HttpReply::failure(409, "ConflictException", opened.error().message));
+  }
+  // Answered when it is so, not when it was asked for.
+  wait(std::chrono::seconds{10}, [this, group, respond](bool last) {
+    const auto record = head_.state().ledger.groups.find(group);
+    const bool is_open = record != head_.state().ledger.groups.end() && record->second.gate_open;
+    if (!is_open && !last) return false;
+    respond(is_open ? HttpReply::ok(Value::map({{"Message", "group " + group.str() + " is open to jobs"}}))
+                    : HttpReply::failure(503, "ServiceUnavailable", "the opening is noted and comes with the next pass, which waits for Slurm"));
+    return true;
+  });
+}
+
+Value Api::events_after(std::int64_t sequence, std::size_t limit, const GroupName& group) const {
+  Value list = Value::list();
+  std::int64_t last = sequence;
+  const auto& events = head_.state().events;
+  const auto first = std::lower_bound(events.begin(), events.end(), sequence + 1, [](const logic::StoredEvent& event, std::int64_t wanted) {
+    return event.sequence < wanted;
+  });
+  for (auto event = first; event != events.end() && list.items().size() < limit; ++event) {
+    last = event->sequence;
+    if (group.empty() || event->event.group == group) list.push(logic::event_view(*event));
+  }
+  return Value::map({{"Events", std::move(list)}, {"LastSequence", last}});
+}
+
+void Api::events(const HttpRequest& request, Responder respond) {
+  const GroupName group{request.body.text_or("InstanceGroupName")};
+  const auto limit = static_cast<std::size_t>(std::clamp<std::int64_t>(request.body.integer_or("Limit", 100), 1, 1000));
+  const auto& events = head_.state().events;
+  std::int64_t after = 0;
+  if (request.body.find("AfterSequence")) {
+    after = request.body.integer_or("AfterSequence");
+  } else {
+    std::size_t wanted = limit;
+    for (auto event = events.rbegin(); event != events.rend(); ++event) {
+      if (group.empty() || event->event.group == group) --wanted;
+      if (wanted == 0) {
+        after = event->sequence - 1;
+        break;
+      }
+    }
+  }
+  wait(wait_seconds(request.body), [this, after, limit, group, respond](bool last) {
+    Value view = events_after(after, limit, group);
+    if (view.list_or_empty("Events").empty() && !last) return false;
+    respond(HttpReply::ok(std::move(view)));
+    return true;
+  });
+}
+
+Value Api::assignment(const InstanceId& instance) const {
+  const logic::Time now = sys::now();
+  const Head::SlotPlace place = head_.find_slot(instance);
+  if (!place.slot || !place.spec) {
+    return Value::map({{"Generation", 0},
+                       {"Assigned", false},
+                       {"Message", "machine " + instance.str() + " is not (or no longer) one of this cluster's; waiting to be known"},
+                       {"SlurmdStart", 0},
+                       {"HeadTime", logic::to_seconds(now)}});
+  }
+  const logic::GroupSpec& spec = *place.spec;
+  const logic::SlotRecord& slot = *place.slot;
+  std::string conf_server = head_.settings().conf_server;
+  if (conf_server == "none") conf_server.clear();
+  if (conf_server == "auto") {
+    const auto& facts = head_.state().facts;
+    conf_server = facts && !facts->controller_hosts.empty()
+                      ? facts->controller_hosts.front() + ":" + std::to_string(facts->controller_port)
+                      : "";
+  }
+  Value gres = Value::list();
+  for (const logic::GresWant& want : spec.gres) gres.push(Value::map({{"Name", want.name}, {"Type", want.type}, {"Count", want.count}}));
+  return Value::map({{"Generation", slot.generation},
+                     {"Assigned", true},
+                     {"Message", ""},
+                     {"NodeName", slot.name.str()},
+                     {"InstanceGroupName", spec.name.str()},
+                     {"NodeConf", logic::node_conf(spec)},
+                     {"Gres", std::move(gres)},
+                     {"Cpus", spec.cpus},
+                     {"MemoryMiB", spec.memory_mib},
+                     {"ConfServer", conf_server},
+                     {"SlurmdStart", slot.slurmd_start},
+                     {"HeadTime", logic::to_seconds(now)},
+                     {"Status", logic::instance_status(slot, now)},
+                     {"StatusMessage", logic::slot_message(spec, slot, now)}});
+}
+
+void Api::sync_node(const HttpRequest& request, Responder respond) {
+  logic::ReportedNode report = read_report(request);
+  if (report.instance.empty()) return respond(validation_error("InstanceId: expected the machine's id, found nothing"));
+  if (report.address.empty()) return respond(validation_error("Address: expected a numeric address, since the request came over the local socket"));
+  const InstanceId instance = report.instance;
+  const std::int64_t known = request.body.integer_or("KnownGeneration");
+  head_.take_report(std::move(report));
+  wait(wait_seconds(request.body), [this, instance, known, respond](bool last) {
+    Value answer = assignment(instance);
+    if (answer.integer_or("Generation") == known && !last) return false;
+    answer.set("HeadTime", logic::to_seconds(sys::now()));
+    respond(HttpReply::ok(std::move(answer)));
+    return true;
+  });
+}
+
+// ---- HyperPod's ----
+
+bool Api::names_our_cluster(const HttpRequest& request, const Responder& respond) const {
+  const std::string name = request.body.text_or("ClusterName");
+  const logic::ClusterSpec& spec = *head_.state().spec;
+  if (name == spec.name || name == logic::cluster_arn(spec)) return true;
+  respond(name.empty() ? validation_error("ClusterName: expected a name or ARN, found nothing") : not_found("there is no cluster \"" + name.substr(0, 80) + "\""));
+  return false;
+}
+
+void Api::describe_cluster(const HttpRequest& request, Responder respond) {
+  if (names_our_cluster(request, respond)) respond(HttpReply::ok(logic::describe_cluster_view(head_.state())));
+}
+
+void Api::list_clusters(const HttpRequest&, Responder respond) {
+  Value summaries = Value::list();
+  if (head_.state().spec) summaries.push(logic::cluster_summary_view(head_.state()));
+  respond(HttpReply::ok(Value::map({{"ClusterSummaries", std::move(summaries)}})));
+}
+
+namespace {
+
+/// One page of a list that has a natural order: NextToken is the number of entries already given.
+struct Page {
+  std::size_t begin = 0;
+  std::size_t size = 100;
+};
+
+Result<Page> read_page(const Value& body) {
+  Page page;
+  const std::int64_t size = body.integer_or("MaxResults", 100);
+  if (size < 1 || size > 100) return logic::reject_error("MaxResults: expected 1 to 100, found " + std::to_string(size));
+  page.size = static_cast<std::size_t>(size);
+  if (const std::string token = body.text_or("NextToken"); !token.empty()) {
+    if (token.size() > 9 || !std::all_of(token.begin(), token.end(), [](char c) { return c >= '0' && c <= '9'; })) {
+      return logic::reject_error("NextToken: expected one that this operation gave out");
+    }
+    page.begin = std::stoul(token);
+  }
+  return page;
+}
+
+void add_next_token(Value& reply, const Page& page, std::size_t total) {
+  if (page.begin + page.size < total) reply.set("NextToken", std::to_string(page.begin + page.size));
+}
+
+}  // namespace
+
+void Api::list_cluster_nodes(const HttpRequest& request, Responder respond) {
+  if (!names_our_cluster(request, respond)) return;
+  const auto page = read_page(request.body);
+  if (!page) return respond(error_reply(page.error()));
+  const std::string group_part = request.body.text_or("InstanceGroupNameContains");
+  const bool with_logical_ids = request.body.boolean_or("IncludeNodeLogicalIds");
+  Value summaries = Value::list();
+  std::size_t total = 0;
+  for (const logic::GroupSpec& spec : head_.state().spec->groups) {
+    const auto record = head_.state().ledger.groups.find(spec.name);
+    if (record == head_.state().ledger.groups.end() || spec.name.str().find(group_part) == std::string::npos) continue;
+    for (const logic::SlotRecord& slot : record->second.slots) {
+      if (slot.instance.empty() && !with_logical_ids) continue;  // only nodes that have an instance id
+      if (total >= page->begin && total < page->begin + page->size) {
+        summaries.push(logic::node_summary_view(head_.state(), spec, slot, with_logical_ids, sys::now()));
+      }
+      ++total;
+    }
+  }
+  Value reply = Value::map({{"ClusterNodeSummaries", std::move(summaries)}});
+  add_next_token(reply, *page, total);
+  respond(HttpReply::ok(std::move(reply)));
+}
+
+void Api::describe_cluster_node(const HttpRequest& request, Responder respond) {
+  if (!names_our_cluster(request, respond)) return;
+  const std::string instance = request.body.text_or("NodeId");
+  const std::string logical = request.body.text_or("NodeLogicalId");
+  if (instance.empty() == logical.empty()) return respond(validation_error("expected NodeId or NodeLogicalId, and not both"));
+  for (const logic::GroupSpec& spec : head_.state().spec->groups) {
+    const auto record = head_.state().ledger.groups.find(spec.name);
+    if (record == head_.state().ledger.groups.end()) continue;
+    for (const logic::SlotRecord& slot : record->second.slots) {
+      if (logical.empty() ? slot.instance.str() != instance : slot.name.str() != logical) continue;
+      return respond(HttpReply::ok(Value::map({{"NodeDetails", logic::node_details_view(head_.state(), spec, slot, sys::now())}})));
+    }
+  }
+  respond(not_found("there is no node \"" + (instance + logical).substr(0, 130) + "\""));
+}
+
+void Api::list_cluster_events(const HttpRequest& request, Responder respond) {
+  if (!names_our_cluster(request, respond)) return;
+  const auto page = read_page(request.body);
+  if (!page) return respond(error_reply(page.error()));
+  const std::string group = request.body.text_or("InstanceGroupName");
+  const std::string instance = request.body.text_or("NodeId");
+  const double after = request.body.real_or("EventTimeAfter", 0);
+  const double before = request.body.real_or("EventTimeBefore", 1e18);
+  const bool ascending = request.body.text_or("SortOrder") == "Ascending";
+  std::vector<const logic::StoredEvent*> chosen;
+  for (const logic::StoredEvent& event : head_.state().events) {
+    const double time = logic::to_seconds(event.time);
+    if (time < after || time > before || (!group.empty() && event.event.group.str() != group)) continue;
+    if (!instance.empty() && event.event.instance.str() != instance) continue;
+    chosen.push_back(&event);
+  }
+  if (!ascending) std::reverse(chosen.begin(), chosen.end());
+  Value events = Value::list();
+  for (std::size_t i = page->begin; i < std::min(chosen.size(), page->begin + page->size); ++i) {
+    events.push(logic::event_summary_view(head_.state(), *chosen[i]));
+  }
+  Value reply = Value::map({{"Events", std::move(events)}});
+  add_next_token(reply, *page, chosen.size());
+  respond(HttpReply::ok(std::move(reply)));
+}
+
+void Api::describe_cluster_event(const HttpRequest& request, Responder respond) {
+  if (!names_our_cluster(request, respond)) return;
+  const std::string id = request.body.text_or("EventId");
+  for (const logic::StoredEvent& event : head_.state().events) {
+    if (event.id == id) return respond(HttpReply::ok(Value::map({{"EventDetails", logic::event_summary_view(head_.state(), event)}})));
+  }
+  respond(not_found("there is no event \"" + id.substr(0, 80) + "\""));
+}
+
+// ---- Long-polls ----
+
+void Api::wait(logic::Duration limit, std::function<bool(bool)> try_answer) {
+  if (try_answer(limit.count() == 0)) return;
+  const auto entry = waiting_.emplace(waiting_.end());
+  entry->try_answer = std::move(try_answer);
+  entry->timer = loop_.after(limit, [this, entry] {
+    entry->try_answer(true);
+    // The timer may not be destroyed from within its own call by way of the list: take it out first.
+    const sys::EventLoop::Handle own_timer = std::move(entry->timer);
+    waiting_.erase(entry);
+  });
+}
+
+void Api::answer_waiting() {
+  for (auto entry = waiting_.begin(); entry != waiting_.end();) {
+    entry = entry->try_answer(false) ? waiting_.erase(entry) : std::next(entry);
+  }
+}
+
+}  // namespace muster::musterd

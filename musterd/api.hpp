@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The operations of the HTTP interface: one dispatch table, HyperPod's own (SageMaker.*) and muster's (Muster.*). Reads the
+// head's state, hands it commands, and keeps the long-polls, which are answered when what they wait for has changed, and at
+// the latest when their time is over.
+#pragma once
+
+#include <functional>
+#include <list>
+#include <map>
+#include <string>
+
+#include "musterd/head.hpp"
+#include "sys/event_loop.hpp"
+#include "sys/http_server.hpp"
+
+namespace muster::musterd {
+
+class Api {
+ public:
+  Api(sys::EventLoop& loop, Head& head);
+
+  void handle(sys::HttpRequest request, sys::Responder respond);
+
+ private:
+  enum class Access {
+    read,   ///< everybody
+    node,   ///< root of a node: reports for that node
+    write,  ///< root, SlurmUser, and the user that musterd runs as
+  };
+  struct Operation {
+    Access access;
+    void (Api::*run)(const sys::HttpRequest&, sys::Responder);
+    bool needs_cluster;  ///< answers ResourceNotFound before the first apply
+  };
+  static const std::map<std::string, Operation>& operations();
+  bool may(const sys::HttpRequest& request, Access access) const;
+
+  // muster's own
+  void apply(const sys::HttpRequest& request, sys::Responder respond);
+  void status(const sys::HttpRequest& request, sys::Responder respond);
+  void nodes(const sys::HttpRequest& request, sys::Responder respond);
+  void why(const sys::HttpRequest& request, sys::Responder respond);
+  void open_group(const sys::HttpRequest& request, sys::Responder respond);
+  void events(const sys::HttpRequest& request, sys::Responder respond);
+  void sync_node(const sys::HttpRequest& request, sys::Responder respond);
+  // HyperPod's
+  void describe_cluster(const sys::HttpRequest& request, sys::Responder respond);
+  void list_clusters(const sys::HttpRequest& request, sys::Responder respond);
+  void list_cluster_nodes(const sys::HttpRequest& request, sys::Responder respond);
+  void describe_cluster_node(const sys::HttpRequest& request, sys::Responder respond);
+  void list_cluster_events(const sys::HttpRequest& request, sys::Responder respond);
+  void describe_cluster_event(const sys::HttpRequest& request, sys::Responder respond);
+
+  /// A request that waits. try_answer answers and returns true, or leaves it; last is set when its time is over.
+  struct Waiting {
+    std::function<bool(bool last)> try_answer;
+    sys::EventLoop::Handle timer;
+  };
+  void wait(logic::Duration limit, std::function<bool(bool last)> try_answer);
+  void answer_waiting();
+
+  logic::Value assignment(const logic::InstanceId& instance) const;
+  logic::Value events_after(std::int64_t sequence, std::size_t limit, const logic::GroupName& group) const;
+  /// Answers and returns false where the named cluster is not ours.
+  bool names_our_cluster(const sys::HttpRequest& request, const sys::Responder& respond) const;
+
+  sys::EventLoop& loop_;
+  Head& head_;
+  std::list<Waiting> waiting_;
+};
+
+}  // namespace muster::musterd

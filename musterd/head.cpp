@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "musterd/head.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <set>
+
+#include "logic/field_reader.hpp"
+#include "logic/release.hpp"
+#include "sys/clock.hpp"
+#include "sys/digest.hpp"
+#include "sys/files.hpp"
+#include "sys/service_link.hpp"
+#include "sys/yaml.hpp"
+
+namespace muster::musterd {
+
+using logic::Action;
+using logic::GroupName;
+using logic::InstanceId;
+using logic::Ledger;
+using logic::no_time;
+using logic::Result;
+using logic::Status;
+using logic::Time;
+using sys::log;
+using sys::log_throttled;
+using sys::LogLevel;
+
+namespace {
+
+constexpr logic::Duration facts_lifetime = std::chrono::minutes{1};
+constexpr logic::Duration gate_table_refresh = std::chrono::minutes{1};  // the plugins believe it for five
+constexpr logic::Duration slurm_retry_cap = std::chrono::seconds{10};
+
+Status check_program(const logic::ClusterSpec& spec) {
+  logic::Problems problems(spec.file_name);
+  for (const auto& [name, provider] : spec.providers) {
+    struct ::stat info {};
+    if (::stat(provider.program.c_str(), &info) != 0) {
+      problems.add(provider.program_place, "provider " + name + ": program: expected a program, found nothing at " + provider.program);
+    } else if (!S_ISREG(info.st_mode) || ::access(provider.program.c_str(), X_OK) != 0) {
+      problems.add(provider.program_place, "provider " + name + ": program: expected a program that may be executed, found " + provider.program + " which may not");
+    }
+  }
+  if (!problems.empty()) return problems.error();
+  return logic::Done{};
+}
+
+/// What this version cannot do to a group that is there already; said before anything is changed.
+Status check_change(const logic::ClusterSpec& before, const logic::ClusterSpec& after) {
+  logic::Problems problems(after.file_name);
+  if (before.name != after.name) {
+    problems.add({}, "cluster: expected \"" + before.name + "\", which this musterd runs, found \"" + after.name + "\"");
+  }
+  for (const logic::GroupSpec& old_group : before.groups) {
+    const logic::GroupSpec* group = after.find_group(old_group.name);
+    const std::string title = "group " + old_group.name.str();
+    if (!group) {
+      problems.add({}, title + ": expected every group that is there, found it missing; this version does not delete groups");
+      continue;
+    }
+    if (group->target_count < old_group.target_count) {
+      problems.add(group->target_place, title + ": target_count: expected " + std::to_string(old_group.target_count) +
+                                            " or more, found " + std::to_string(group->target_count) + "; this version does not remove nodes");
+    }
+    if (group->node_prefix != old_group.node_prefix || logic::node_conf(*group) != logic::node_conf(old_group)) {
+      problems.add(group->place, title + ": expected node_prefix and node as they are (" + old_group.node_prefix + ", " +
+                                     logic::node_conf(old_group) + "); this version does not change the shape of a group");
+    }
+  }
+  if (!problems.empty()) return problems.error();
+  return logic::Done{};
+}
+
+std::vector<ApplyOutcome::Change> describe_changes(const std::optional<logic::ClusterSpec>& before, const logic::ClusterSpec& after) {
+  std::vector<ApplyOutcome::Change> changes;
+  for (const logic::GroupSpec& group : after.groups) {
+    const logic::GroupSpec* old_group = before ? before->find_group(group.name) : nullptr;
+    std::string text;
+    const auto note = [&](const char* what, const std::string& from, const std::string& to) {
+      if (from != to) text += std::string(text.empty() ? "" : ", ") + what + " " + from + " -> " + to;
+    };
+    if (!old_group) {
+      text = "new: target " + std::to_string(group.target_count) + ", MinCount " + std::to_string(group.min_count) + ", partition " +
+             group.partition.str() + ", provider " + group.provider;
+    } else {
+      note("target", std::to_string(old_group->target_count), std::to_string(group.target_count));
+      note("MinCount", std::to_string(old_group->min_count), std::to_string(group.min_count));
+      note("partition", old_group->partition.str(), group.partition.str());
+      note("provider", old_group->provider, group.provider);
+      note("deadline", logic::duration_text(old_group->deadline), logic::duration_text(group.deadline));
+      note("boot_timeout", logic::duration_text(old_group->boot_timeout), logic::duration_text(group.boot_timeout));
+      note("register_timeout", logic::duration_text(old_group->register_timeout), logic::duration_text(group.register_timeout));
+      note("settle_time", logic::duration_text(old_group->settle_time), logic::duration_text(group.settle_time));
+      note("instance_type", old_group->instance_type, group.instance_type);
+    }
+    if (!text.empty()) changes.push_back({group.name, text});
+  }
+  return changes;
+}
+
+Result<logic::ClusterSpec> parse_file(const LedgerStore::AppliedFile& file) {
+  auto document = sys::parse_yaml(file.text, file.name);
+  if (!document) return document.error();
+  return logic::parse_cluster_spec(*document, file.name, file.base_directory);
+}
+
+}  // namespace
+
+Head::Head(sys::EventLoop& loop, Settings settings, std::unique_ptr<LedgerStore> store)
+    : loop_(loop),
+      settings_(std::move(settings)),
+      store_(std::move(store)),
+      slurm_(sys::SlurmLink::create(loop, {settings_.slurm_helper, settings_.slurm_conf}), settings_.slurm_timeout),
+      providers_(loop, settings_.max_launches,
+                 {[this](logic::LaunchResult result) {
+                    inbox_.launch_results.push_back(std::move(result));
+                    request_pass();
+                  },
+                  [this](logic::TerminateResult result) {
+                    inbox_.terminate_results.push_back(std::move(result));
+                    request_pass();
+                  },
+                  [this](const GroupName& group, Time asked_at, Result<std::vector<logic::SeenMachine>> machines) {
+                    if (!machines) {
+                      log_throttled(LogLevel::warning, "provider_list", "provider_list_" + group.str(), "group " + group.str() + ": " + machines.error().message);
+                      return;
+                    }
+                    inbox_.machines[group] = {asked_at, *std::move(machines)};
+                    request_pass();
+                  }}) {}
+
+Result<std::unique_ptr<Head>> Head::create(sys::EventLoop& loop, const Settings& settings) {
+  if (auto made = sys::make_directories(settings.state_directory, 0750); !made) return made.error();
+  auto store = LedgerStore::open(settings.state_directory + "/ledger.sqlite");
+  if (!store) return store.error();
+  std::unique_ptr<Head> head(new Head(loop, settings, *std::move(store)));
+  if (auto loaded = head->load(); !loaded) return loaded.error();
+  return head;
+}
+
+Status Head::load() {
+  auto content = store_->load(settings_.event_keep);
+  if (!content) return content.error();
+  state_.ledger = std::move(content->ledger);
+  state_.events = std::move(content->events);
+  if (!content->file.text.empty()) {
+    auto spec = parse_file(content->file);
+    if (!spec) return logic::bug_error("the applied cluster file in the ledger cannot be read any more: " + spec.error().message);
+    state_.spec = *std::move(spec);
+    state_.created_at = content->file.created_at;
+    providers_.configure(*state_.spec);
+  }
+  index_instances();
+  return logic::Done{};
+}
+
+void Head::start() { begin_pass(); }
+
+Head::SlotPlace Head::find_slot(const InstanceId& instance) const {
+  const auto found = instances_.find(instance);
+  if (found == instances_.end() || !state_.spec) return {};
+  return {state_.spec->find_group(found->second.first), &state_.ledger.groups.at(found->second.first).slots[found->second.second]};
+}
+
+void Head::index_instances() {
+  instances_.clear();
+  for (const auto& [name, group] : state_.ledger.groups) {
+    for (std::size_t index = 0; index < group.slots.size(); ++index) {
+      const logic::SlotRecord& slot = group.slots[index];
+      if (!slot.instance.empty() && slot.state != logic::SlotState::terminating) instances_.emplace(slot.instance, std::pair{name, index});
+    }
+  }
+}
+
+// ---- The pass ----
+
+void Head::request_pass() {
+  pass_wanted_ = true;
+  if (!pass_runs_) begin_pass();
+}
+
+void Head::begin_pass() {
+  pass_runs_ = true;
+  pass_wanted_ = false;
+  timer_.reset();
+  slurm_.observe([this](const SlurmDriver::View& view) { take_view(view); });
+}
+
+void Head::take_view(const SlurmDriver::View& view) {
+  const bool was_read = view.trouble.empty();
+  note_slurm(was_read, view.trouble);
+  if (was_read) {
+    state_.nodes = view.nodes;
+    state_.nodes_at = sys::now();
+    state_.jobs = *view.jobs;
+    failed_passes_ = 0;
+  } else {
+    ++failed_passes_;
+  }
+  if (was_read && (!state_.facts || sys::now() - facts_read_at_ > facts_lifetime)) refresh_facts();
+  list_machines();
+  decide_and_act(was_read);
+}
+
+void Head::refresh_facts() {
+  facts_read_at_ = sys::now();
+  slurm_.read_facts([this](Result<logic::SlurmFacts> facts) {
+    if (!facts) {
+      log_throttled(LogLevel::warning, "slurm_config", "slurm_config", facts.error().message);
+      return;
+    }
+    if (!state_.facts) log(LogLevel::notice, "slurm_found", {{"version", facts->version}, {"cluster", facts->cluster_name}});
+    state_.facts = *std::move(facts);
+  });
+}
+
+void Head::note_slurm(bool up, const std::string& trouble) {
+  state_.slurm_trouble = trouble;
+  if (!up) log_throttled(LogLevel::warning, "slurm_read", "slurm_read", trouble + "; nothing is changed until it answers");
+  if (state_.slurm_since != no_time && state_.slurm_is_up == up) return;
+  state_.slurm_since = sys::now();
+  state_.slurm_is_up = up;
+  if (up) {
+    state_.facts.reset();  // another slurmctld may have another configuration
+    log(LogLevel::notice, "slurm_up");
+  }
+}
+
+bool Head::decide_and_act(bool slurm_was_read) {
+  if (!state_.spec) {
+    end_pass(false);
+    return false;
+  }
+  logic::Seen seen = inbox_;
+  if (slurm_was_read) {
+    seen.nodes = state_.nodes;
+    seen.jobs = state_.jobs;
+  }
+  if (state_.facts) {
+    for (const auto& partition : state_.facts->partitions) if (partition.is_default) seen.default_partition = partition.name;
+  }
+  seen.launches_in_flight = providers_.launches_in_flight();
+  seen.terminations_in_flight = providers_.terminations_in_flight();
+  logic::Plan plan = logic::plan(*state_.spec, state_.ledger, seen, sys::now());
+  next_deadline_ = plan.next_deadline;
+
+  const bool ledger_changes = !(plan.ledger.groups == state_.ledger.groups) || plan.ledger.released_by_others != state_.ledger.released_by_others;
+  if (ledger_changes || !plan.events.empty()) {
+    // Written before acted on. If it cannot be written nothing is done and nothing that came in is forgotten.
+    if (const Status written = commit(plan.ledger, plan.events); !written) {
+      end_pass(false);
+      return false;
+    }
+  }
+  inbox_.launch_results.clear();
+  inbox_.terminate_results.clear();
+  inbox_.reports.clear();
+  inbox_.open_commands.clear();
+  inbox_.machines.clear();
+  if (slurm_was_read) write_gate_table();
+  if ((ledger_changes || !plan.events.empty()) && changed_) changed_();
+
+  for (const Action& action : plan.actions) {
+    if (const auto* launch = std::get_if<logic::LaunchMachine>(&action)) providers_.launch(*launch);
+    if (const auto* terminate = std::get_if<logic::TerminateMachine>(&action)) providers_.terminate(*terminate);
+  }
+  const bool again = ledger_changes || !plan.actions.empty();
+  slurm_.execute(std::move(plan.actions), [this, again](const std::vector<std::string>& problems) {
+    for (const std::string& problem : problems) log_throttled(LogLevel::warning, "slurm_action", "slurm_action", problem);
+    // What Slurm refused is read back and tried again, but not in a hurry.
+    end_pass(again && problems.empty());
+  });
+  return true;
+}
+
+void Head::end_pass(bool again) {
+  pass_runs_ = false;
+  if (again || pass_wanted_) {
+    loop_.post([this] {
+      if (!pass_runs_) begin_pass();
+    });
+    return;
+  }
+  logic::Duration wait = settings_.pass_interval;
+  if (failed_passes_ > 0) wait = std::min(slurm_retry_cap, wait * std::min(failed_passes_, 8));
+  if (next_deadline_ != no_time) wait = std::clamp(next_deadline_ - sys::now(), logic::Duration{1}, wait);
+  timer_ = loop_.after(wait, [this] { request_pass(); });
+}
+
+void Head::list_machines() {
+  if (!state_.spec) return;
+  const Time now = sys::now();
+  for (const logic::GroupSpec& group : state_.spec->groups) {
+    const auto provider = state_.spec->providers.find(group.provider);
+    const auto record = state_.ledger.groups.find(group.name);
+    if (provider == state_.spec->providers.end() || record == state_.ledger.groups.end()) continue;
+    const bool has_machines = std::any_of(record->second.slots.begin(), record->second.slots.end(),
+                                          [](const logic::SlotRecord& slot) { return slot.state != logic::SlotState::waiting; });
+    Time& last = listed_at_[group.name];
+    if (!has_machines || now - last < provider->second.list_interval) continue;
+    last = now;
+    providers_.list(group.name, now);
+  }
+}
+
+void Head::write_gate_table() {
+  logic::Seen seen;
+  seen.nodes = state_.nodes;
+  if (state_.facts) {
+    for (const auto& partition : state_.facts->partitions) if (partition.is_default) seen.default_partition = partition.name;
+  }
+  const Time now = sys::now();
+  logic::GateTable table = logic::make_gate_table(*state_.spec, state_.ledger, seen, now);
+  logic::GateTable timeless = table;
+  timeless.time = no_time;
+  std::string body = logic::write_gate_table(timeless);
+  if (body == gate_table_body_ && now - gate_table_written_at_ < gate_table_refresh) return;
+  const Status written = sys::replace_file(settings_.gate_table, logic::write_gate_table(table), 0644, false);
+  if (!written) {
+    log_throttled(LogLevel::err, "gate_table", "gate_table", written.error().message);
+    return;
+  }
+  gate_table_body_ = std::move(body);
+  gate_table_written_at_ = now;
+}
+
+Status Head::commit(const Ledger& after, const std::vector<logic::Event>& events) {
+  std::vector<logic::StoredEvent> stored;
+  for (const logic::Event& event : events) stored.push_back({0, sys::random_uuid(), sys::now(), event});
+  const Status written = store_->commit(state_.ledger, after, stored, settings_.event_keep);
+  if (!written) {
+    state_.store_trouble = written.error().message;
+    log_throttled(LogLevel::err, "ledger_write", "ledger_write", written.error().message + "; nothing is done until it can be written");
+    return written;
+  }
+  state_.store_trouble.clear();
+  state_.ledger = after;
+  index_instances();
+  log_events(stored);
+  for (logic::StoredEvent& event : stored) state_.events.push_back(std::move(event));
+  while (static_cast<int>(state_.events.size()) > settings_.event_keep) state_.events.pop_front();
+  return logic::Done{};
+}
+
+void Head::log_events(const std::vector<logic::StoredEvent>& events) {
+  for (const logic::StoredEvent& stored : events) {
+    const logic::Event& event = stored.event;
+    const LogLevel level = event.level == logic::EventLevel::error  ? LogLevel::err
+                           : event.level == logic::EventLevel::warn ? LogLevel::warning
+                                                                    : LogLevel::notice;
+    log(level, event.kind, {{"group", event.group.str()}, {"node", event.node.str()}, {"instance", event.instance.str()}, {"text", event.text}});
+  }
+}
+
+// ---- Commands ----
+
+void Head::take_report(logic::ReportedNode report) {
+  const SlotPlace place = find_slot(report.instance);
+  if (!place.slot) return;
+  const logic::SlotRecord& slot = *place.slot;
+  const bool is_news = slot.boot_id != report.boot_id || slot.address != report.address || slot.node_step != report.step ||
+                       slot.node_message != report.message || slot.node_slurmd_start != report.slurmd_start ||
+                       slot.node_slurmd_alive != report.slurmd_alive || !(slot.checks == report.checks);
+  if (!is_news) return;
+  inbox_.reports.push_back(std::move(report));
+  request_pass();
+}
+
+Status Head::open_group(const GroupName& group) {
+  const auto record = state_.ledger.groups.find(group);
+  if (!state_.spec || record == state_.ledger.groups.end()) return logic::reject_error("there is no group \"" + group.str() + "\"");
+  if (record->second.gate_open) return logic::reject_error("group " + group.str() + " is open already");
+  inbox_.open_commands.insert(group);
+  request_pass();
+  return logic::Done{};
+}
+
+void Head::apply(LedgerStore::AppliedFile file, bool dry_run, std::function<void(Result<ApplyOutcome>)> done) {
+  auto spec = parse_file(file);
+  if (!spec) return done(spec.error());
+  if (const Status programs = check_program(*spec); !programs) return done(programs.error());
+  if (state_.spec) {
+    if (const Status change = check_change(*state_.spec, *spec); !change) return done(change.error());
+  }
+  // What Slurm has is looked at afresh: unknown is not empty.
+  slurm_.read_facts([this, file = std::move(file), spec = *std::move(spec), dry_run, done = std::move(done)](Result<logic::SlurmFacts> facts) {
+    if (!facts) {
+      return done(logic::retry_error("Slurm cannot be asked whether this fits, so nothing was changed: " + facts.error().message));
+    }
+    state_.facts = *std::move(facts);
+    slurm_.observe([this, file, spec, dry_run, done](const SlurmDriver::View& view) {
+      if (!view.trouble.empty()) {
+        return done(logic::retry_error("Slurm cannot be asked whether this fits, so nothing was changed: " + view.trouble));
+      }
+      state_.nodes = view.nodes;
+      check_and_take(file, spec, dry_run, done);
+    });
+  });
+}
+
+void Head::check_and_take(LedgerStore::AppliedFile file, logic::ClusterSpec spec, bool dry_run,
+                          std::function<void(Result<ApplyOutcome>)> done) {
+  if (const Status fits = logic::check_against_slurm(spec, state_.ledger, *state_.facts, *state_.nodes); !fits) return done(fits.error());
+  // Another apply may have come in between.
+  if (state_.spec) {
+    if (const Status change = check_change(*state_.spec, spec); !change) return done(change.error());
+  }
+  ApplyOutcome outcome;
+  outcome.changes = describe_changes(state_.spec, spec);
+  logic::Seen seen;
+  seen.nodes = state_.nodes;
+  const logic::Plan plan = logic::plan(spec, state_.ledger, seen, sys::now());
+  for (const Action& action : plan.actions) outcome.plan.push_back(logic::describe(action));
+  if (dry_run) return done(std::move(outcome));
+
+  file.created_at = state_.spec ? state_.created_at : sys::now();
+  if (const Status saved = store_->save_file(file); !saved) {
+    return done(logic::retry_error("the ledger cannot be written, so nothing was changed: " + saved.error().message));
+  }
+  log(LogLevel::notice, "cluster_applied", {{"file", file.name}, {"changes", std::to_string(outcome.changes.size())}});
+  state_.created_at = file.created_at;
+  state_.spec = std::move(spec);
+  providers_.configure(*state_.spec);
+  // The groups exist from now on: the first thing a person asks next is their status.
+  if (const Status written = commit(plan.ledger, plan.events); written && changed_) changed_();
+  done(std::move(outcome));
+  request_pass();
+}
+
+}  // namespace muster::musterd

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The head: runs the pass (look, decide, write down, act) and holds the state that the HTTP interface shows. All on the
+// loop's thread; what takes time is done by children with deadlines.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "logic/head_state.hpp"
+#include "musterd/ledger_store.hpp"
+#include "musterd/provider_driver.hpp"
+#include "musterd/settings.hpp"
+#include "musterd/slurm_driver.hpp"
+#include "sys/event_loop.hpp"
+
+namespace muster::musterd {
+
+/// What apply would do or did.
+struct ApplyOutcome {
+  struct Change {
+    logic::GroupName group;
+    std::string text;
+  };
+  std::vector<Change> changes;
+  std::vector<std::string> plan;  ///< what the next pass does, for people
+};
+
+class Head {
+ public:
+  static logic::Result<std::unique_ptr<Head>> create(sys::EventLoop& loop, const Settings& settings);
+
+  /// Begins with passes.
+  void start();
+
+  const logic::HeadState& state() const { return state_; }
+  const Settings& settings() const { return settings_; }
+  /// The slot that a machine stands behind; nulls if there is none.
+  struct SlotPlace {
+    const logic::GroupSpec* spec = nullptr;
+    const logic::SlotRecord* slot = nullptr;
+  };
+  SlotPlace find_slot(const logic::InstanceId& instance) const;
+
+  /// Checks the file against itself and against Slurm; unless dry_run, takes it over. The answer comes on the loop. Nothing
+  /// is changed if anything is wrong.
+  void apply(LedgerStore::AppliedFile file, bool dry_run, std::function<void(logic::Result<ApplyOutcome>)> done);
+  /// What a noded says; taken in with the next pass, which is at once if it is news.
+  void take_report(logic::ReportedNode report);
+  logic::Status open_group(const logic::GroupName& group);
+
+  /// Called after each pass that changed the ledger or the events.
+  void on_change(std::function<void()> callback) { changed_ = std::move(callback); }
+
+ private:
+  Head(sys::EventLoop& loop, Settings settings, std::unique_ptr<LedgerStore> store);
+  logic::Status load();
+
+  void request_pass();
+  void begin_pass();
+  void take_view(const SlurmDriver::View& view);
+  void refresh_facts();
+  bool decide_and_act(bool slurm_was_read);
+  void end_pass(bool again);
+  void note_slurm(bool up, const std::string& trouble);
+  void log_events(const std::vector<logic::StoredEvent>& events);
+  void list_machines();
+  void write_gate_table();
+  logic::Status commit(const logic::Ledger& after, const std::vector<logic::Event>& events);
+  void check_and_take(LedgerStore::AppliedFile file, logic::ClusterSpec spec, bool dry_run,
+                      std::function<void(logic::Result<ApplyOutcome>)> done);
+  void index_instances();
+
+  sys::EventLoop& loop_;
+  const Settings settings_;
+  std::unique_ptr<LedgerStore> store_;
+  SlurmDriver slurm_;
+  ProviderDriver providers_;
+  logic::HeadState state_;
+  logic::Seen inbox_;  ///< results, reports and commands since the last commit, and the last lists of machines
+  std::unordered_map<logic::InstanceId, std::pair<logic::GroupName, std::size_t>> instances_;
+  std::function<void()> changed_;
+
+  bool pass_runs_ = false;
+  bool pass_wanted_ = false;
+  int failed_passes_ = 0;
+  logic::Time next_deadline_ = logic::no_time;
+  logic::Time facts_read_at_ = logic::no_time;
+  logic::Time gate_table_written_at_ = logic::no_time;
+  std::string gate_table_body_;  ///< without its time
+  std::map<logic::GroupName, logic::Time> listed_at_;
+  sys::EventLoop::Handle timer_;
+};
+
+}  // namespace muster::musterd

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "musterd/slurm_driver.hpp"
+
+namespace muster::musterd {
+
+using logic::Result;
+using logic::Value;
+
+namespace {
+
+Value names_value(const std::vector<logic::NodeName>& names) {
+  Value::List list;
+  list.reserve(names.size());
+  for (const logic::NodeName& name : names) list.emplace_back(name.str());
+  return list;
+}
+
+/// An action as a request to the helper; null if it is none on Slurm.
+struct ToRequest {
+  Value operator()(const logic::CreateRecords& action) const {
+    return Value::map({{"op", "create"}, {"names", names_value(action.names)}, {"line", action.line}});
+  }
+  Value operator()(const logic::DrainNodes& action) const {
+    return Value::map({{"op", "update"}, {"names", names_value(action.names)}, {"state", "DRAIN"}, {"reason", action.reason}});
+  }
+  Value operator()(const logic::UndrainNodes& action) const {
+    return Value::map({{"op", "update"}, {"names", names_value(action.names)}, {"state", "UNDRAIN"}});
+  }
+  Value operator()(const logic::ResumeNodes& action) const {
+    return Value::map({{"op", "update"}, {"names", names_value(action.names)}, {"state", "RESUME"}});
+  }
+  Value operator()(const logic::ReturnToFuture& action) const {
+    return Value::map({{"op", "update"}, {"names", names_value(action.names)}, {"state", "FUTURE"}});
+  }
+  Value operator()(const logic::SetAddresses& action) const {
+    Value::List addresses;
+    for (const std::string& address : action.addresses) addresses.emplace_back(address);
+    return Value::map({{"op", "addresses"}, {"names", names_value(action.names)}, {"addresses", std::move(addresses)}});
+  }
+  Value operator()(const logic::ReleaseJobs& action) const {
+    Value jobs = Value::list();
+    for (const auto& item : action.jobs) {
+      jobs.push(Value::map({{"id", std::int64_t{item.job}}, {"admin_comment", item.admin_comment}}));
+    }
+    return Value::map({{"op", "release"}, {"jobs", std::move(jobs)}});
+  }
+  Value operator()(const logic::LaunchMachine&) const { return {}; }
+  Value operator()(const logic::TerminateMachine&) const { return {}; }
+};
+
+}  // namespace
+
+SlurmDriver::SlurmDriver(std::unique_ptr<sys::SlurmLink> link, logic::Duration timeout)
+    : link_(std::move(link)), timeout_(timeout) {}
+
+void SlurmDriver::observe(std::function<void(View)> done) {
+  link_->request(Value::map({{"op", "nodes"}, {"since", nodes_update_}}), timeout_,
+                 [this, done = std::move(done)](Result<Value> answer) mutable {
+                   View view;
+                   if (!answer) {
+                     // The helper or slurmctld may be another one next time: begin with a whole read.
+                     nodes_update_ = jobs_update_ = 0;
+                     view.trouble = answer.error().message;
+                     return done(std::move(view));
+                   }
+                   if (answer->boolean_or("changed", true) || !nodes_) {
+                     auto nodes = logic::read_seen_nodes(*answer);
+                     if (!nodes) {
+                       nodes_update_ = 0;
+                       view.trouble = nodes.error().message;
+                       return done(std::move(view));
+                     }
+                     nodes_ = std::make_shared<const logic::SeenNodes>(*std::move(nodes));
+                   }
+                   nodes_update_ = answer->integer_or("last_update");
+                   read_jobs(std::move(done));
+                 });
+}
+
+void SlurmDriver::read_jobs(std::function<void(View)> done) {
+  link_->request(Value::map({{"op", "jobs"}, {"since", jobs_update_}}), timeout_,
+                 [this, done = std::move(done)](Result<Value> answer) {
+                   View view;
+                   if (!answer) {
+                     jobs_update_ = 0;
+                     view.trouble = answer.error().message;
+                     return done(std::move(view));
+                   }
+                   if (answer->boolean_or("changed", true) || jobs_update_ == 0) {
+                     auto jobs = logic::read_seen_jobs(*answer);
+                     if (!jobs) {
+                       view.trouble = jobs.error().message;
+                       return done(std::move(view));
+                     }
+                     jobs_ = *std::move(jobs);
+                   }
+                   jobs_update_ = answer->integer_or("last_update");
+                   view.nodes = nodes_;
+                   view.jobs = jobs_;
+                   done(std::move(view));
+                 });
+}
+
+void SlurmDriver::read_facts(std::function<void(Result<logic::SlurmFacts>)> done) {
+  link_->request(Value::map({{"op", "config"}}), timeout_, [this, done = std::move(done)](Result<Value> config) {
+    if (!config) return done(config.error());
+    link_->request(Value::map({{"op", "partitions"}}), timeout_, [config = *config, done](const Result<Value>& partitions) {
+      if (!partitions) return done(partitions.error());
+      done(logic::read_slurm_facts(config, *partitions));
+    });
+  });
+}
+
+void SlurmDriver::execute(std::vector<logic::Action> actions, std::function<void(std::vector<std::string>)> done) {
+  auto requests = std::make_shared<std::vector<Value>>();
+  for (const logic::Action& action : actions) {
+    if (Value request = std::visit(ToRequest{}, action); !request.is_null()) requests->push_back(std::move(request));
+  }
+  execute_next(std::move(requests), 0, std::make_shared<std::vector<std::string>>(), std::move(done));
+}
+
+void SlurmDriver::execute_next(std::shared_ptr<std::vector<Value>> requests, std::size_t next,
+                               std::shared_ptr<std::vector<std::string>> problems,
+                               std::function<void(std::vector<std::string>)> done) {
+  if (next == requests->size()) return done(std::move(*problems));
+  Value request = std::move((*requests)[next]);
+  const auto answered = [this, requests, next, problems, done = std::move(done)](const Result<Value>& answer) mutable {
+    if (!answer) problems->push_back(answer.error().message);
+    execute_next(std::move(requests), next + 1, std::move(problems), std::move(done));
+  };
+  link_->request(std::move(request), timeout_, answered);
+}
+
+}  // namespace muster::musterd

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Looks at Slurm and acts on it for the reconciler: requests to the helper, in order, each with a deadline; an unchanged
+// read costs slurmctld one short RPC and us nothing.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "logic/plan.hpp"
+#include "logic/seen.hpp"
+#include "logic/slurm_messages.hpp"
+#include "sys/slurm_link.hpp"
+
+namespace muster::musterd {
+
+class SlurmDriver {
+ public:
+  /// One look. trouble is empty if all was read; else nodes and jobs are unknown.
+  struct View {
+    std::shared_ptr<const logic::SeenNodes> nodes;
+    std::optional<std::vector<logic::SeenJob>> jobs;
+    std::string trouble;
+  };
+
+  SlurmDriver(std::unique_ptr<sys::SlurmLink> link, logic::Duration timeout);
+
+  void observe(std::function<void(View)> done);
+  void read_facts(std::function<void(logic::Result<logic::SlurmFacts>)> done);
+  /// Carries out the actions on Slurm among these, in order; the others are passed over. done gets one sentence for each
+  /// that failed. A failed one does not keep the next from being tried: each is read back by the next look anyway.
+  void execute(std::vector<logic::Action> actions, std::function<void(std::vector<std::string> problems)> done);
+
+  std::uint64_t rpcs() const { return link_->rpcs(); }
+
+ private:
+  void read_jobs(std::function<void(View)> done);
+  void execute_next(std::shared_ptr<std::vector<logic::Value>> requests, std::size_t next,
+                    std::shared_ptr<std::vector<std::string>> problems,
+                    std::function<void(std::vector<std::string>)> done);
+
+  std::unique_ptr<sys::SlurmLink> link_;
+  const logic::Duration timeout_;
+  std::int64_t nodes_update_ = 0;
+  std::int64_t jobs_update_ = 0;
+  std::shared_ptr<const logic::SeenNodes> nodes_;
+  std::vector<logic::SeenJob> jobs_;
+};
+
+}  // namespace muster::musterd
