@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <filesystem>
+#include <system_error>
+
+#include "cli/commands.hpp"
+#include "cli/render_apply.hpp"
+#include "cli/terminal.hpp"
+#include "sys/files.hpp"
+
+namespace muster::cli {
+
+int run_apply(const CommonOptions& common, const ApplyOptions& options) {
+  const auto text = sys::read_file(options.file);
+  if (!text) {
+    complain(text.error().message);
+    return exit_failed;
+  }
+  std::error_code failed;
+  const std::filesystem::path file = std::filesystem::absolute(options.file, failed);
+  if (failed) {
+    complain(options.file + ": " + failed.message());
+    return exit_failed;
+  }
+  return ask_and_show(common, "Muster.Apply",
+                      logic::Value::map({{"FileName", options.file},
+                                         {"Text", *text},
+                                         {"BaseDirectory", file.parent_path().string()},
+                                         {"DryRun", options.dry_run}}),
+                      render_apply);
+}
+
+}  // namespace muster::cli

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cli/head.hpp"
+
+#include "cli/reach.hpp"
+#include "cli/terminal.hpp"
+#include "sys/clock.hpp"
+#include "sys/json.hpp"
+
+namespace muster::cli {
+
+Head::Head(const CommonOptions& options) { endpoint_.url = options.server; }
+
+logic::Result<sys::HttpAnswer> Head::ask(const std::string& target, const logic::Value& body,
+                                         logic::Duration deadline) const {
+  auto answer = sys::call_and_wait(endpoint_, target, body, deadline);
+  if (answer) return answer;
+  return explained(endpoint_.url, answer.error());
+}
+
+logic::Time head_time(const sys::HttpAnswer& answer) {
+  if (const auto time = time_member(answer.body, "Time")) return *time;
+  return answer.date != logic::no_time ? answer.date : sys::now();
+}
+
+int report_unreachable(const logic::Error& error) {
+  complain(error.message);
+  // reject: it was not even asked, since the address makes no sense.
+  return error.kind == logic::ErrorKind::reject ? exit_usage : exit_unreachable;
+}
+
+int report_refusal(const sys::HttpAnswer& answer) {
+  std::string text = answer.message;
+  if (text.empty()) text = "musterd answered with HTTP status " + std::to_string(answer.status) + " and no reason";
+  complain(text);
+  return exit_failed;
+}
+
+bool is_fine(const sys::HttpAnswer& answer) { return answer.status >= 200 && answer.status < 300; }
+
+void show_json(const logic::Value& body) { write_out(sys::to_json(body, true) + "\n"); }
+
+void show(const std::string& text) { write_out(text); }
+
+View view_of(const sys::HttpAnswer& answer) {
+  View view = stdout_view();
+  view.now = head_time(answer);
+  return view;
+}
+
+}  // namespace muster::cli

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// muster, the operator's command: reads its arguments and calls the subcommand.
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <functional>
+#include <string>
+
+#include "cli/commands.hpp"
+#include "cli/terminal.hpp"
+
+namespace {
+
+using namespace muster::cli;
+
+constexpr const char* default_server = "unix:" MUSTER_RUNDIR "/musterd.sock";
+constexpr const char* default_helper = MUSTER_LIBEXECDIR "/muster-slurm";
+
+/// All options of all subcommands, and which of them was chosen.
+struct CommandLine {
+  CommonOptions common{default_server, false};
+  ApplyOptions apply;
+  StatusOptions status;
+  NodesOptions nodes;
+  EventsOptions events;
+  WhyOptions why;
+  OpenOptions open;
+  ReleaseOptions release{false, default_helper, {}};
+  SlurmConfOptions slurm_conf;
+  std::function<int()> chosen;
+};
+
+std::string check_server(const std::string& url) {
+  for (const char* scheme : {"unix:/", "http://", "https://"}) {
+    if (url.rfind(scheme, 0) == 0) return {};
+  }
+  return "\"" + url + "\" is no address of musterd: expected unix:/PATH, http://HOST:PORT or https://HOST:PORT";
+}
+
+/// A subcommand that calls run when chosen.
+template <typename Options>
+CLI::App* subcommand(CLI::App& app, CommandLine& line, const char* name, const char* help, const Options& options,
+                     int (*run)(const CommonOptions&, const Options&)) {
+  CLI::App* command = app.add_subcommand(name, help);
+  command->fallthrough();
+  command->callback([&line, &options, run] { line.chosen = [&line, &options, run] { return run(line.common, options); }; });
+  return command;
+}
+
+void describe(CLI::App& app, CommandLine& line) {
+  app.require_subcommand(1);
+  app.set_version_flag("--version", "muster " PACKAGE_VERSION);
+  app.add_option("--server", line.common.server, "Where musterd listens: unix:/PATH, http://HOST:PORT")
+      ->envname("MUSTER_SERVER")
+      ->check(CLI::Validator(check_server, ""))
+      ->capture_default_str();
+  app.add_flag("--json", line.common.json, "Print the answer as JSON");
+
+  CLI::App* apply = subcommand(app, line, "apply", "Tell musterd what the cluster should be", line.apply, run_apply);
+  apply->add_option("-f,--file", line.apply.file, "The cluster file")->required();
+  apply->add_flag("--dry-run", line.apply.dry_run, "Check it and show what would be done; change nothing");
+
+  CLI::App* status = subcommand(app, line, "status", "Show the groups, how far they are, and held jobs", line.status, run_status);
+  status->add_flag("-w,--watch", line.status.watch, "Keep showing it until Ctrl-C");
+
+  CLI::App* nodes = subcommand(app, line, "nodes", "Show the nodes and what each waits for", line.nodes, run_nodes);
+  nodes->add_option("GROUP", line.nodes.group, "Only this group's nodes");
+
+  CLI::App* events = subcommand(app, line, "events", "Show what happened", line.events, run_events);
+  events->add_option("GROUP", line.events.group, "Only this group's events");
+  events->add_option("-n,--number", line.events.count, "How many of the newest")
+      ->check(CLI::Range(0, 1000))
+      ->capture_default_str();
+  events->add_flag("-f,--follow", line.events.follow, "Go on as they happen, until Ctrl-C");
+
+  CLI::App* why = subcommand(app, line, "why", "Say what a job, node or group waits for", line.why, run_why);
+  why->add_option("SUBJECT", line.why.subject, "A job id, a node's name or a group's name")->required();
+
+  CLI::App* open = subcommand(app, line, "open", "Open a group to jobs before its minimum is ready", line.open, run_open);
+  open->add_option("GROUP", line.open.group, "The group")->required();
+  open->add_flag("-y,--yes", line.open.yes, "Do not ask");
+
+  CLI::App* release = subcommand(app, line, "release", "Release the jobs that muster holds; works without musterd",
+                                 line.release, run_release);
+  release->add_flag("--all", line.release.all, "All of them (required)");
+  release->add_option("--slurm-helper", line.release.slurm_helper, "The program that speaks to Slurm")->capture_default_str();
+  release->add_option("--slurm-conf", line.release.slurm_conf, "The slurm.conf to use, instead of Slurm's default");
+
+  CLI::App* slurm_conf = subcommand(app, line, "slurm-conf", "Print the lines that slurm.conf needs for a cluster file",
+                                    line.slurm_conf, run_slurm_conf);
+  slurm_conf->add_option("-f,--file,FILE", line.slurm_conf.file, "The cluster file")->required();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  // A reader that went away (muster nodes | head) shows as a failed write, not as a death.
+  std::signal(SIGPIPE, SIG_IGN);
+  CommandLine line;
+  CLI::App app{"muster - instance groups of a Slurm cluster", "muster"};
+  describe(app, line);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& problem) {
+    return app.exit(problem) == 0 ? exit_fine : exit_usage;
+  }
+  return line.chosen();
+}

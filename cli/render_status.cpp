@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cli/render_status.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
+namespace muster::cli {
+
+using logic::Table;
+using logic::Tone;
+using logic::Value;
+
+namespace {
+
+constexpr std::size_t bar_cells = 10;
+
+struct CountWord {
+  const char* key;
+  const char* words;
+};
+// In the order in which a node passes through them.
+constexpr std::array<CountWord, 8> count_words{{{"Pending", "waiting to be launched"},
+                                                {"Launching", "launching"},
+                                                {"Booting", "booting"},
+                                                {"Registering", "registering in Slurm"},
+                                                {"Ready", "ready behind the gate"},
+                                                {"Retrying", "waiting for another try"},
+                                                {"Terminating", "being terminated"},
+                                                {"Foreign", "in another's hands"}}};
+
+std::string cluster_line(const Value& answer, const View& view) {
+  const std::string name = shown(answer, "Cluster", view);
+  if (name.empty()) return {};
+  std::string line = logic::paint(name, Tone::strong, view.style);
+  const std::string status = shown(answer, "ClusterStatus", view);
+  if (!status.empty()) line += "  " + logic::paint(status, status_tone(status), view.style);
+  if (const std::int64_t foreign = answer.integer_or("ForeignNodes"); foreign > 0) {
+    line += "  " + logic::counted(foreign, "node", "nodes") + " not muster's";
+  }
+  return line + "\n";
+}
+
+/// A line that must not be overlooked.
+std::string alarm(const std::string& text, const View& view) {
+  std::string out;
+  for (const std::string& line : logic::wrap(text, view.style.width)) {
+    out += logic::paint(line, Tone::bad, view.style) + "\n";
+  }
+  return out;
+}
+
+std::string slurm_line(const Value& answer, const View& view) {
+  const Value* slurm = answer.find("Slurm");
+  if (!slurm || !slurm->is_map()) return {};
+  const std::string state = slurm->text_or("State", "unknown");
+  const std::string version = shown(*slurm, "Version", view);
+  std::string text = "Slurm" + (version.empty() ? "" : " " + version) + " ";
+  if (state == "up") return text + "is up\n";
+  text += state == "down" ? "does not answer" : "has not answered yet";
+  if (const auto since = time_member(*slurm, "Since")) text += " " + logic::time_since(*since, view.now);
+  if (const std::string message = shown(*slurm, "Message", view); !message.empty()) text += ": " + message;
+  return alarm(text, view);
+}
+
+std::string ledger_line(const Value& answer, const View& view) {
+  const std::string problem = shown(answer, "LedgerProblem", view);
+  return problem.empty() ? problem : alarm("the ledger cannot be written, so nothing is done: " + problem, view);
+}
+
+std::string ready_cell(const Value& group, std::size_t count_width, const View& view) {
+  const std::int64_t ready = group.integer_or("Ready");
+  const std::int64_t target = group.integer_or("TargetCount");
+  std::string count = std::to_string(ready) + "/" + std::to_string(target);
+  count.insert(0, count_width > count.size() ? count_width - count.size() : 0, ' ');
+  return logic::bar(ready, target, bar_cells, view.style) + " " + count + "  min " +
+         std::to_string(group.integer_or("MinCount"));
+}
+
+bool is_complete(const Value& group) {
+  return group.boolean_or("GateOpen") && group.text_or("Status") == "InService" &&
+         group.integer_or("Ready") >= group.integer_or("TargetCount") &&
+         group.integer_or("Open") >= group.integer_or("Ready");
+}
+
+std::string on_the_way(const Value& group) {
+  const Value* counts = group.find("Counts");
+  if (!counts) return {};
+  std::string text;
+  for (const CountWord& word : count_words) {
+    const std::int64_t count = counts->integer_or(word.key);
+    if (count <= 0) continue;
+    if (!text.empty()) text += ", ";
+    text += std::to_string(count) + " " + word.words;
+  }
+  return text;
+}
+
+std::string gate_cell(const Value& group, const View& view) {
+  if (!group.boolean_or("GateOpen")) return "closed";
+  const auto opened = time_member(group, "OpenedAt");
+  return opened ? "open " + logic::time_since(*opened, view.now) : "open";
+}
+
+/// Why a group waits, how long, and what happens then.
+void add_group_notes(Table& table, const Value& group, const View& view) {
+  if (is_complete(group)) return;
+  if (const std::string reason = shown(group, "StatusReason", view); !reason.empty()) table.note(reason);
+  if (const std::string counts = on_the_way(group); !counts.empty()) table.note(counts);
+  const std::int64_t ready = group.integer_or("Ready");
+  const std::int64_t open = group.integer_or("Open");
+  if (group.boolean_or("GateOpen") && open < ready) {
+    table.note(std::to_string(open) + " of " + std::to_string(ready) + " ready nodes are open to jobs");
+  }
+  if (!group.boolean_or("GateOpen")) {
+    if (const auto opens = time_member(group, "EstimatedOpen"); opens && *opens > view.now) {
+      table.note("at this pace it opens " + logic::relative_time(*opens, view.now));
+    }
+  }
+  if (const auto deadline = time_member(group, "Deadline")) {
+    const std::string action = without_stop(shown(group, "DeadlineAction", view));
+    std::string text = "deadline " + logic::relative_time(*deadline, view.now) + " (" + view.clock_text(*deadline) + ")";
+    if (!action.empty()) text += ": " + action;
+    table.note(text);
+  }
+  if (const Value* problem = group.find("LastProblem"); problem && problem->is_map()) {
+    std::string text = "last problem";
+    if (const auto when = time_member(*problem, "Time")) text += " " + logic::relative_time(*when, view.now);
+    table.note(text + ": " + shown(*problem, "Text", view), Tone::warning);
+  }
+}
+
+std::string group_table(const Value::List& groups, const View& view) {
+  std::size_t count_width = 0;
+  for (const Value& group : groups) {
+    const std::string count =
+        std::to_string(group.integer_or("Ready")) + "/" + std::to_string(group.integer_or("TargetCount"));
+    count_width = std::max(count_width, count.size());
+  }
+  Table table;
+  for (const char* heading : {"GROUP", "PARTITION", "STATUS", "READY", "GATE"}) table.column(heading);
+  for (const Value& group : groups) {
+    const std::string status = shown(group, "Status", view);
+    const bool complete = group.integer_or("Ready") >= group.integer_or("TargetCount");
+    table.row({{shown(group, "Name", view), Tone::strong},
+               shown(group, "Partition", view),
+               {status, status_tone(status)},
+               {ready_cell(group, count_width, view), complete ? Tone::good : Tone::plain},
+               gate_cell(group, view)});
+    add_group_notes(table, group, view);
+  }
+  return table.text(view.style);
+}
+
+std::string held_jobs(const Value::List& jobs, const View& view) {
+  Table table;
+  table.column("JOB", Table::Align::right);
+  table.column("USER");
+  table.column("PARTITION");
+  table.column("NODES", Table::Align::right);
+  table.column("HELD");
+  table.column("WAITS FOR");
+  for (const Value& job : jobs) {
+    const auto since = time_member(job, "HeldSince");
+    const std::int64_t nodes = job.integer_or("NodesNeeded");
+    table.row({std::to_string(job.integer_or("JobId")), view.user_name(job.integer_or("UserId")),
+               shown(job, "Partition", view), nodes > 0 ? std::to_string(nodes) : "?",
+               since ? logic::time_since(*since, view.now) : std::string(), shown(job, "Text", view)});
+  }
+  return logic::counted(static_cast<std::int64_t>(jobs.size()), "job", "jobs") + " held\n" + table.text(view.style);
+}
+
+}  // namespace
+
+std::string render_status(const Value& answer, const View& view) {
+  std::string out = cluster_line(answer, view) + slurm_line(answer, view) + ledger_line(answer, view) + "\n";
+  const Value::List& groups = answer.list_or_empty("Groups");
+  out += groups.empty() ? "no instance groups yet; muster apply -f FILE makes them\n" : group_table(groups, view);
+  if (const Value::List& jobs = answer.list_or_empty("HeldJobs"); !jobs.empty()) {
+    out += "\n" + held_jobs(jobs, view);
+  }
+  return out;
+}
+
+Value lasting_part(const Value& answer) {
+  Value kept = Value::map();
+  for (const auto& [key, member] : answer.members()) {
+    if (key != "Time" && key != "Groups") kept.set(key, member);
+  }
+  Value groups = Value::list();
+  for (const Value& group : answer.list_or_empty("Groups")) {
+    Value lasting = Value::map();
+    for (const auto& [key, member] : group.members()) {
+      if (key != "ArrivalsPerMinute" && key != "EstimatedOpen") lasting.set(key, member);
+    }
+    groups.push(std::move(lasting));
+  }
+  kept.set("Groups", std::move(groups));
+  return kept;
+}
+
+std::string watch_frame(const std::string& text, std::size_t rows, std::size_t columns) {
+  std::vector<std::string> lines;
+  for (std::size_t start = 0; start < text.size();) {
+    const std::size_t end = std::min(text.find('\n', start), text.size());
+    lines.push_back(text.substr(start, end - start));
+    start = end + 1;
+  }
+  // The last row stays free for the cursor, or the terminal would scroll.
+  if (rows > 2 && lines.size() > rows - 1) {
+    const std::size_t dropped = lines.size() - (rows - 2);
+    lines.resize(rows - 2);
+    lines.push_back("... " + std::to_string(dropped) + " more lines: make the window taller, or use muster status");
+  }
+  std::string frame = "\033[H";
+  for (std::string& line : lines) {
+    // Lines with colours are within the width already: they were laid out for it.
+    const bool plain = line.find('\033') == std::string::npos;
+    frame += (columns > 0 && plain ? logic::clip(line, columns) : line) + "\033[K\n";
+  }
+  return frame + "\033[J";
+}
+
+}  // namespace muster::cli
