@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// A world in memory for the planner: a Slurm, a provider and the nodes, with a clock turned by hand. It acts on plans at
+// once and records what was asked of it.
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "logic/plan.hpp"
+
+namespace muster::tests {
+
+using namespace muster::logic;
+
+class FakeWorld {
+ public:
+  FakeWorld(int target, int minimum) {
+    wanted.name = "lab";
+    ProviderSpec provider;
+    provider.name = "fake";
+    wanted.providers["fake"] = provider;
+    GroupSpec group;
+    group.name = GroupName{"gpu"};
+    group.partition = PartitionName{"gpu"};
+    group.target_count = target;
+    group.min_count = minimum;
+    group.provider = "fake";
+    group.node_prefix = "gpu-";
+    group.cpus = 2;
+    group.memory_mib = 1000;
+    group.settle_time = Duration{0};
+    wanted.groups.push_back(group);
+  }
+
+  // ---- What tests turn ----
+  ClusterSpec wanted;
+  Ledger ledger;
+  Time now{std::chrono::hours{500000}};
+  bool slurm_is_away = false;
+  bool hold_provider_calls = false;  ///< launches stay in flight
+  bool slurm_drops_reasons_at_registration = false;
+  FailureClass next_launch_fails = FailureClass::none;
+
+  // ---- What tests look at ----
+  int launch_calls = 0;
+  int undrain_calls = 0;
+  std::set<InstanceId> terminated;
+  std::vector<Event> events;
+  std::map<LaunchToken, int> launches_by_token;
+
+  GroupSpec& spec() { return wanted.groups.front(); }
+  GroupRecord& group() { return ledger.groups.at(spec().name); }
+  SlotRecord& slot(const std::string& name) {
+    for (auto& [group_name, record] : ledger.groups) {
+      for (SlotRecord& slot : record.slots) {
+        if (slot.name.str() == name) return slot;
+      }
+    }
+    throw std::out_of_range("no slot " + name);
+  }
+  SeenNode& node(const std::string& name) { return nodes_.at(NodeName{name}); }
+  SeenNodes& nodes() { return nodes_; }
+  int events_of_kind(const std::string& kind) const {
+    return static_cast<int>(std::count_if(events.begin(), events.end(), [&](const Event& event) { return event.kind == kind; }));
+  }
+  template <typename Kind>
+  static std::size_t count(const Plan& plan) {
+    return static_cast<std::size_t>(std::count_if(plan.actions.begin(), plan.actions.end(), [](const Action& action) {
+      return std::holds_alternative<Kind>(action);
+    }));
+  }
+  template <typename Kind>
+  static const Kind& only(const Plan& plan) {
+    for (const Action& action : plan.actions) {
+      if (const auto* found = std::get_if<Kind>(&action)) return *found;
+    }
+    throw std::out_of_range("no such action");
+  }
+
+  // ---- Running ----
+  Plan decide() {
+    seen_.nodes.reset();
+    if (!slurm_is_away) seen_.nodes = std::make_shared<const SeenNodes>(nodes_);
+    return plan(wanted, ledger, seen_, now);
+  }
+  void commit(const Plan& plan) {
+    ledger = plan.ledger;
+    events.insert(events.end(), plan.events.begin(), plan.events.end());
+    seen_.launch_results.clear();
+    seen_.terminate_results.clear();
+    seen_.reports.clear();
+    seen_.machines.clear();
+  }
+  void act(const Plan& plan) {
+    commit(plan);
+    for (const Action& action : plan.actions) std::visit([&](const auto& detail) { do_action(detail); }, action);
+  }
+  /// Passes until one has no action and nothing came in.
+  void run_until_quiet() {
+    for (int pass = 0; pass < 50; ++pass) {
+      const Plan plan = decide();
+      act(plan);
+      if (plan.actions.empty() && seen_.launch_results.empty() && seen_.terminate_results.empty()) return;
+    }
+    throw std::runtime_error("the planner does not come to rest");
+  }
+  void pass_time(Duration duration) { now += duration; }
+  /// musterd ends and starts: what was only in memory is gone; calls in flight die unheard.
+  void crash() {
+    seen_ = Seen{};
+    hold_provider_calls = false;
+  }
+
+  // ---- The provider ----
+  void provider_has(const LaunchToken& token, const std::string& instance) {
+    machines_[InstanceId{instance}] = {InstanceId{instance}, token, "running", ""};
+  }
+  void provider_loses_machines() { machines_.clear(); }
+  std::vector<SeenMachine> machines() const {
+    std::vector<SeenMachine> all;
+    for (const auto& [instance, machine] : machines_) all.push_back(machine);
+    return all;
+  }
+  void list_machines() {
+    Seen::Machines list;
+    list.listed_at = now;
+    for (const auto& [instance, machine] : machines_) list.machines.push_back(machine);
+    seen_.machines[spec().name] = list;
+  }
+
+  // ---- The nodes ----
+  void report(const std::string& name, const std::string& step) {
+    ReportedNode report;
+    report.instance = slot(name).instance;
+    report.boot_id = "boot-" + report.instance.str();
+    report.address = "10.0.0." + std::to_string(std::hash<std::string>{}(name) % 250 + 1);
+    report.step = step;
+    if (step == "running") {
+      report.slurmd_start = slot(name).slurmd_start;
+      report.slurmd_alive = true;
+    }
+    seen_.reports.push_back(report);
+  }
+  /// slurmd registers.
+  void slurmd_registers(const std::string& name) {
+    SeenNode& node = nodes_.at(NodeName{name});
+    node.base = NodeBase::idle;
+    node.not_responding = false;
+    node.slurmd_start_time = now;
+    node.cpus = spec().cpus;
+    if (slurm_drops_reasons_at_registration) node.reason.clear();
+  }
+  /// The whole way from a passed check to a registered node.
+  void bring_up(const std::string& name) {
+    report(name, "ready");
+    run_until_quiet();
+    slurmd_registers(name);
+    report(name, "running");
+    run_until_quiet();
+  }
+  /// slurmctld -c
+  void lose_records() { nodes_.clear(); }
+
+ private:
+  void do_action(const CreateRecords& action) {
+    for (const NodeName& name : action.names) {
+      SeenNode node;
+      node.base = NodeBase::future;
+      node.address = "192.0.2.1";
+      node.cpus = spec().cpus;
+      nodes_.emplace(name, node);
+    }
+  }
+  void do_action(const DrainNodes& action) {
+    for (const NodeName& name : action.names) {
+      nodes_.at(name).drained = true;
+      nodes_.at(name).reason = action.reason;
+    }
+  }
+  void do_action(const UndrainNodes& action) {
+    ++undrain_calls;
+    for (const NodeName& name : action.names) {
+      nodes_.at(name).drained = false;
+      nodes_.at(name).reason.clear();
+    }
+  }
+  void do_action(const ResumeNodes& action) {
+    for (const NodeName& name : action.names) nodes_.at(name).base = NodeBase::idle;
+  }
+  void do_action(const ReturnToFuture& action) {
+    for (const NodeName& name : action.names) {
+      nodes_.at(name).base = NodeBase::future;
+      nodes_.at(name).drained = false;
+      nodes_.at(name).not_responding = false;
+    }
+  }
+  void do_action(const SetAddresses& action) {
+    for (std::size_t i = 0; i < action.names.size(); ++i) nodes_.at(action.names[i]).address = action.addresses[i];
+  }
+  void do_action(const LaunchMachine& action) {
+    ++launch_calls;
+    ++launches_by_token[action.token];
+    if (hold_provider_calls) {
+      seen_.launches_in_flight.insert(action.token);
+      return;
+    }
+    LaunchResult result;
+    result.token = action.token;
+    if (next_launch_fails != FailureClass::none) {
+      result.failure = next_launch_fails;
+      result.message = "no";
+      next_launch_fails = FailureClass::none;
+    } else {
+      result.instance = InstanceId{"i-" + std::to_string(++machines_made_)};
+      for (const auto& [instance, machine] : machines_) {
+        if (machine.token == action.token) result.instance = instance;
+      }
+      provider_has(action.token, result.instance.str());
+    }
+    seen_.launch_results.push_back(result);
+  }
+  void do_action(const TerminateMachine& action) {
+    terminated.insert(action.instance);
+    machines_.erase(action.instance);
+    seen_.terminate_results.push_back({action.instance, true, ""});
+  }
+  void do_action(const ReleaseJobs&) {}
+
+  Seen seen_;
+  int machines_made_ = 0;
+  SeenNodes nodes_;
+  std::map<InstanceId, SeenMachine> machines_;
+};
+
+}  // namespace muster::tests

@@ -1,0 +1,100 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# cluster.sh: a lab with muster in it. A library: source it from bash after lab.sh.
+#
+#   cluster_install BUILD FOLDER      installs the programs built in BUILD into FOLDER, whatever they were configured for
+#   cluster_start FOLDER YAML         in a started lab: Slurm with muster's plugins, set up for YAML, and musterd
+#   cluster_run COMMAND...            runs COMMAND on the head, in the checkout's folder, with muster's programs in PATH
+#   cluster_status JQ                 prints JQ of muster status --json; cluster_group GROUP JQ that of one group
+#   cluster_events                    prints all events
+#   cluster_kill musterd|slurmctld    with SIGKILL; it is started again
+#   cluster_slurmctld_again ARGUMENT...   kills slurmctld and has it started again with these arguments, this once
+#
+# Both daemons are started again when they end, as systemd would. Their logs are LAB_DIR/log/{musterd,slurmctld}.log. The
+# provider that goes with it, conf/quickstart-provider, keeps its state in LAB_DIR/provider.
+
+cluster_top=$(cd "$LAB_HOME/../.." && pwd)
+
+cluster_install() {
+    local build=$1 folder=$2
+    rm -rf "$folder"
+    make -C "$build" install prefix="$folder" exec_prefix="$folder" bindir="$folder/bin" sbindir="$folder/sbin" \
+        libexecdir="$folder/libexec" pkglibexecdir="$folder/libexec/muster" datarootdir="$folder/share" \
+        sysconfdir="$folder/etc" slurmplugindir="$folder/lib/slurm" systemdsystemunitdir="$folder/lib/systemd/system" DESTDIR=
+}
+
+cluster_run() {
+    lab_exec env --chdir="$cluster_top" PATH="$LAB_DIR/installed/bin:$LAB_DIR/installed/sbin:/usr/sbin:/usr/bin:/sbin:/bin" \
+        "$@" </dev/null
+}
+
+cluster_configure() {
+    local folder=$1 yaml=$2 partitions plugin_folder
+    ln -sfn "$folder" "$LAB_DIR/installed"
+    plugin_folder=$(cd /usr/lib/*/slurm-wlm && pwd)
+    partitions=$(cluster_run muster slurm-conf "$yaml") || return 1
+    LAB_SLURM_CONF="$partitions
+PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE
+PluginDir=$folder/lib/slurm:$plugin_folder
+PlugStackConfig=/etc/slurm/plugstack.conf
+${CLUSTER_SLURM_CONF-}"
+    lab_slurm_conf
+    lab_exec bash -c 'cat >/etc/slurm/plugstack.conf' <<<"optional $folder/lib/slurm/spank_muster.so"
+    lab_exec mkdir -p /etc/muster /run/muster /run/lab/muster
+    lab_exec bash -c 'cat >/etc/muster/musterd.yaml' <<END
+state_directory: /run/lab/muster
+slurm_helper: $folder/libexec/muster/muster-slurm
+pass_interval: 1 s
+END
+    # /etc is seen by head and machines alike; this file is for the machines.
+    lab_exec bash -c 'cat >/etc/muster/noded.yaml' <<'END'
+server: http://10.77.0.1:6820
+identity:
+  sources: [file]
+  file: /run/instance-id
+state_directory: /run/muster-noded/state
+device_pattern:
+  gpu: /dev/fakegpu[0-9]*
+END
+}
+
+cluster_start() {
+    cluster_configure "$@" || return 1
+    # A test may have it started once with -c or the like.
+    lab_service_start slurmctld bash -c 'arguments=$(cat /run/lab/slurmctld.once 2>/dev/null)
+        rm -f /run/lab/slurmctld.once
+        exec slurmctld -D $arguments'
+    lab_wait "slurmctld to answer" 20 lab_slurmctld_answers || return 1
+    lab_service_start musterd env PATH="$1/bin:$1/sbin:/usr/sbin:/usr/bin:/sbin:/bin" "$1/sbin/musterd"
+    lab_wait "musterd to answer" 20 cluster_run muster status --json
+}
+
+cluster_status() {
+    cluster_run muster status --json 2>/dev/null | jq -r "$1"
+}
+
+cluster_group() {
+    cluster_status ".Groups[] | select(.Name == \"$1\") | $2"
+}
+
+# The end of a service is noticed by what supervises it, which starts it again after a second.
+cluster_kill() {
+    lab_exec kill -KILL "$(lab_service_pid "$1")"
+}
+
+cluster_slurmctld_again() {
+    echo "$*" >"$LAB_DIR/slurmctld.once"
+    cluster_kill slurmctld
+    lab_wait "slurmctld to be started again" 10 cluster_has_taken_arguments
+    lab_wait "slurmctld to answer" 20 lab_slurmctld_answers
+}
+
+cluster_has_taken_arguments() {
+    ! [[ -e $LAB_DIR/slurmctld.once ]]
+}
+
+# Newest last, one a line.
+cluster_events() {
+    cluster_run muster events --number 1000
+}

@@ -1,0 +1,9 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# The gate's facts on the Slurm of Debian 13.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/gate-facts.sh"
+tree=$("$here/tree" trixie)
+gate_facts "$tree"

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "logic/plan.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/fakes/fake_world.hpp"
+
+namespace muster::logic {
+namespace {
+
+using std::chrono::minutes;
+using std::chrono::seconds;
+using tests::FakeWorld;
+
+TEST(Plan, MakesAllRecordsOfAGroupInOneCallAndDrainsThemInASecond) {
+  FakeWorld world(6, 4);
+  const Plan first = world.decide();
+  ASSERT_EQ(world.count<CreateRecords>(first), 1u);
+  EXPECT_EQ(world.only<CreateRecords>(first).names.size(), 6u);
+  EXPECT_EQ(world.count<DrainNodes>(first), 0u);
+  world.act(first);
+  const Plan second = world.decide();
+  ASSERT_EQ(world.count<DrainNodes>(second), 1u);
+  EXPECT_EQ(world.only<DrainNodes>(second).names.size(), 6u);
+  EXPECT_EQ(world.count<CreateRecords>(second), 0u);
+}
+
+TEST(Plan, LaunchesNoMachineBeforeItsSlotIsReadBackAsFutureAndDrained) {
+  FakeWorld world(2, 1);
+  Plan plan = world.decide();
+  EXPECT_EQ(world.count<LaunchMachine>(plan), 0u);
+  world.act(plan);
+  plan = world.decide();  // FUTURE, not drained yet
+  EXPECT_EQ(world.count<LaunchMachine>(plan), 0u);
+  world.act(plan);
+  plan = world.decide();
+  EXPECT_EQ(world.count<LaunchMachine>(plan), 2u);
+}
+
+TEST(Plan, DoesNothingToSlurmWhileItCannotBeRead) {
+  FakeWorld world(3, 2);
+  world.run_until_quiet();
+  world.slurm_is_away = true;
+  world.pass_time(minutes{1});
+  EXPECT_TRUE(world.decide().actions.empty());
+}
+
+TEST(Plan, BeginsNoLaunchTwiceWhileItIsInFlight) {
+  FakeWorld world(1, 1);
+  world.hold_provider_calls = true;
+  world.run_until_quiet();
+  EXPECT_EQ(world.launch_calls, 1);
+  world.pass_time(minutes{5});
+  world.run_until_quiet();
+  EXPECT_EQ(world.launch_calls, 1);
+}
+
+TEST(Plan, AsksAgainWithTheSameTokenAfterACrashBetweenLaunchAndAnswer) {
+  FakeWorld world(1, 1);
+  world.hold_provider_calls = true;
+  world.run_until_quiet();
+  const LaunchToken token = world.slot("gpu-1").token;
+  world.crash();
+  const Plan plan = world.decide();
+  ASSERT_EQ(world.count<LaunchMachine>(plan), 1u);
+  EXPECT_EQ(world.only<LaunchMachine>(plan).token, token);
+}
+
+TEST(Plan, TakesBackAMachineWhoseLaunchAnswerWasLost) {
+  FakeWorld world(1, 1);
+  world.hold_provider_calls = true;
+  world.run_until_quiet();
+  world.provider_has(world.slot("gpu-1").token, "i-lost");
+  world.crash();
+  world.list_machines();
+  const Plan plan = world.decide();
+  EXPECT_EQ(world.count<LaunchMachine>(plan), 0u);
+  EXPECT_EQ(plan.ledger.groups.at(GroupName{"gpu"}).slots[0].instance, InstanceId{"i-lost"});
+}
+
+TEST(Plan, LetsSlurmdStartOnlyAfterChecksPassedAndTheAddressIsReadBack) {
+  FakeWorld world(1, 1);
+  world.run_until_quiet();
+  EXPECT_EQ(world.slot("gpu-1").state, SlotState::booting);
+  world.report("gpu-1", "checking");
+  world.run_until_quiet();
+  EXPECT_EQ(world.slot("gpu-1").slurmd_start, 0);
+  world.report("gpu-1", "ready");
+  const Plan plan = world.decide();
+  ASSERT_EQ(world.count<SetAddresses>(plan), 1u);
+  EXPECT_EQ(world.slot("gpu-1").slurmd_start, 0) << "not before the address has been read back";
+  world.act(plan);
+  world.commit(world.decide());
+  EXPECT_EQ(world.slot("gpu-1").slurmd_start, 1);
+}
+
+TEST(Plan, OpensTheGateWithOneCallWhenMinCountNodesAreReady) {
+  FakeWorld world(6, 4);
+  world.run_until_quiet();
+  for (const char* name : {"gpu-1", "gpu-2", "gpu-3"}) world.bring_up(name);
+  EXPECT_FALSE(world.group().gate_open);
+  EXPECT_EQ(world.undrain_calls, 0);
+  for (const char* name : {"gpu-1", "gpu-2", "gpu-3"}) EXPECT_TRUE(world.node(name).drained);
+  world.bring_up("gpu-5");
+  EXPECT_TRUE(world.group().gate_open);
+  EXPECT_EQ(world.group().status, GroupStatus::in_service);
+  EXPECT_EQ(world.undrain_calls, 1);
+  for (const char* name : {"gpu-1", "gpu-2", "gpu-3", "gpu-5"}) EXPECT_FALSE(world.node(name).drained);
+  EXPECT_TRUE(world.node("gpu-4").drained);
+}
+
+TEST(Plan, CountsANodeOnlyAfterItsSettleTime) {
+  FakeWorld world(2, 1);
+  world.spec().settle_time = seconds{5};
+  world.run_until_quiet();
+  world.bring_up("gpu-1");
+  EXPECT_FALSE(world.group().gate_open);
+  world.pass_time(seconds{4});
+  world.run_until_quiet();
+  EXPECT_FALSE(world.group().gate_open);
+  world.pass_time(seconds{1});
+  world.run_until_quiet();
+  EXPECT_TRUE(world.group().gate_open);
+}
+
+TEST(Plan, OpensLaterArrivalsOfAnOpenGroup) {
+  FakeWorld world(3, 1);
+  world.run_until_quiet();
+  world.bring_up("gpu-1");
+  world.bring_up("gpu-3");
+  EXPECT_FALSE(world.node("gpu-3").drained);
+  EXPECT_EQ(open_count(world.group()), 2);
+}
+
+TEST(Plan, AGroupWithMinCountZeroIsInServiceAtOnce) {
+  FakeWorld world(3, 0);
+  world.run_until_quiet();
+  EXPECT_EQ(world.group().status, GroupStatus::in_service);
+}
+
+TEST(Plan, RetriesALaunchThatFailedForLackOfCapacityWithANewAttempt) {
+  FakeWorld world(1, 1);
+  world.next_launch_fails = FailureClass::capacity;
+  world.run_until_quiet();
+  EXPECT_EQ(world.slot("gpu-1").state, SlotState::waiting);
+  EXPECT_EQ(world.slot("gpu-1").last_failure, FailureClass::capacity);
+  world.pass_time(minutes{3});
+  world.run_until_quiet();
+  EXPECT_EQ(world.slot("gpu-1").state, SlotState::booting);
+  EXPECT_EQ(world.slot("gpu-1").attempt, 2);
+}
+
+TEST(Plan, ReplacesAMachineThatNeverComesUp) {
+  FakeWorld world(1, 1);
+  world.run_until_quiet();
+  const InstanceId first = world.slot("gpu-1").instance;
+  world.pass_time(world.spec().boot_timeout + seconds{1});
+  world.run_until_quiet();
+  EXPECT_EQ(world.terminated.count(first), 1u);
+  world.pass_time(minutes{1});
+  world.run_until_quiet();
+  EXPECT_EQ(world.slot("gpu-1").attempt, 2);
+  EXPECT_NE(world.slot("gpu-1").instance, first);
+}
+
+TEST(Plan, KeepsAnAdminsDrainAndDoesNotCountThatNode) {
+  FakeWorld world(2, 2);
+  world.run_until_quiet();
+  world.bring_up("gpu-1");
+  world.node("gpu-1").reason = "bad fan";
+  world.bring_up("gpu-2");
+  EXPECT_EQ(ready_count(world.group()), 1);
+  EXPECT_FALSE(world.group().gate_open);
+  EXPECT_EQ(world.node("gpu-1").reason, "bad fan");
+  world.node("gpu-1").drained = false;  // the admin lifts it
+  world.node("gpu-1").reason.clear();
+  world.run_until_quiet();
+  EXPECT_TRUE(world.group().gate_open);
+}
+
+TEST(Plan, PutsAnAdminsReasonBackThatSlurmDroppedAtRegistration) {
+  FakeWorld world(1, 1);
+  world.run_until_quiet();
+  world.node("gpu-1").reason = "do not use";
+  world.run_until_quiet();
+  world.slurm_drops_reasons_at_registration = true;
+  world.bring_up("gpu-1");
+  EXPECT_EQ(world.node("gpu-1").reason, "do not use");
+  EXPECT_TRUE(world.node("gpu-1").drained);
+  EXPECT_FALSE(world.group().gate_open);
+}
+
+TEST(Plan, ClosesAGatheringNodeAgainThatSomebodyOpened) {
+  FakeWorld world(2, 2);
+  world.run_until_quiet();
+  world.bring_up("gpu-1");
+  world.node("gpu-1").drained = false;
+  const Plan plan = world.decide();
+  ASSERT_EQ(world.count<DrainNodes>(plan), 1u);
+  ASSERT_FALSE(plan.events.empty());
+  EXPECT_EQ(plan.events.back().kind, "NodesClosedAgain");
+  world.act(plan);
+  world.run_until_quiet();
+  EXPECT_TRUE(world.node("gpu-1").drained);
+}
+
+TEST(Plan, HidesASlotWithoutAMachineAgainAfterResumeAll) {
+  FakeWorld world(2, 2);
+  world.hold_provider_calls = true;
+  world.run_until_quiet();
+  world.node("gpu-2").base = NodeBase::idle;
+  world.node("gpu-2").drained = false;
+  world.node("gpu-2").not_responding = true;
+  world.run_until_quiet();
+  EXPECT_EQ(world.node("gpu-2").base, NodeBase::future);
+  EXPECT_TRUE(world.node("gpu-2").drained);
+}
+
+TEST(Plan, MakesLostRecordsAgainAndHasTheRunningSlurmdRegisterAgain) {
+  FakeWorld world(2, 2);
+  world.run_until_quiet();
+  world.bring_up("gpu-1");
+  world.lose_records();
+  world.run_until_quiet();
+  EXPECT_EQ(world.slot("gpu-1").slurmd_start, 2) << "its slurmd is to be started again";
+  EXPECT_TRUE(world.node("gpu-1").drained);
+  world.bring_up("gpu-1");
+  world.bring_up("gpu-2");
+  EXPECT_TRUE(world.group().gate_open);
+}
+
+TEST(Plan, TellsOfAMissedDeadlineOnceAndKeepsTheDeadlineAcrossRestarts) {
+  FakeWorld world(2, 2);
+  world.run_until_quiet();
+  const Time deadline = world.group().deadline;
+  world.crash();
+  world.run_until_quiet();
+  EXPECT_EQ(world.group().deadline, deadline);
+  world.pass_time(std::chrono::hours{4});
+  world.run_until_quiet();
+  world.run_until_quiet();
+  EXPECT_EQ(world.events_of_kind("DeadlineMissed"), 1);
+}
+
+TEST(Plan, BelievesAMachineGoneOnlyAfterTwoLists) {
+  FakeWorld world(1, 1);
+  world.run_until_quiet();
+  world.bring_up("gpu-1");
+  world.provider_loses_machines();
+  world.pass_time(seconds{30});
+  world.list_machines();
+  world.run_until_quiet();
+  EXPECT_EQ(world.slot("gpu-1").state, SlotState::in_service);
+  world.pass_time(seconds{30});
+  world.list_machines();
+  world.run_until_quiet();
+  EXPECT_NE(world.slot("gpu-1").state, SlotState::in_service);
+}
+
+TEST(Plan, SamePlanFromSameInput) {
+  FakeWorld world(6, 4);
+  const Plan a = world.decide();
+  const Plan b = world.decide();
+  EXPECT_EQ(a.actions.size(), b.actions.size());
+  EXPECT_TRUE(a.ledger.groups.at(GroupName{"gpu"}) == b.ledger.groups.at(GroupName{"gpu"}));
+}
+
+}  // namespace
+}  // namespace muster::logic

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "sys/sqlite.hpp"
+
+#include <gtest/gtest.h>
+
+#include "sys/files.hpp"
+#include "tests/unit/sys/temporary_directory.hpp"
+
+namespace muster::sys {
+namespace {
+
+class SqliteTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto opened = Database::open(path_);
+    ASSERT_TRUE(opened) << opened.error().message;
+    database_ = std::move(*opened);
+    ASSERT_TRUE(database_->run_script("CREATE TABLE slot(name TEXT PRIMARY KEY, count INTEGER, share REAL);"));
+  }
+  std::int64_t count_rows() {
+    std::int64_t count = -1;
+    EXPECT_TRUE(database_->run("SELECT count(*) FROM slot", {}, [&](const SqlRow& row) { count = row.integer(0); }));
+    return count;
+  }
+  logic::Status insert(const std::string& name) {
+    return database_->run("INSERT INTO slot VALUES(?,?,?)", {name, std::int64_t{7}, 0.5});
+  }
+  TemporaryDirectory directory_;
+  std::string path_ = directory_.file("ledger.db");
+  std::unique_ptr<Database> database_;
+};
+
+TEST_F(SqliteTest, ReadsBackWhatWasBound) {
+  const std::string odd("quote ' nul \0 end", 17);
+  ASSERT_TRUE(database_->run("INSERT INTO slot VALUES(?,?,?)", {odd, std::int64_t{1} << 40, std::monostate{}}));
+  int rows = 0;
+  ASSERT_TRUE(database_->run("SELECT name, count, share FROM slot WHERE count > ?", {std::int64_t{1}}, [&](const SqlRow& row) {
+    ++rows;
+    EXPECT_EQ(row.text(0), odd);
+    EXPECT_EQ(row.integer(1), std::int64_t{1} << 40);
+    EXPECT_TRUE(row.is_null(2));
+    EXPECT_EQ(row.real(2), 0);
+  }));
+  EXPECT_EQ(rows, 1);
+}
+
+TEST_F(SqliteTest, RollsBackATransactionThatIsNotCommitted) {
+  {
+    auto transaction = database_->begin();
+    ASSERT_TRUE(transaction);
+    ASSERT_TRUE(insert("a"));
+  }
+  EXPECT_EQ(count_rows(), 0);
+}
+
+TEST_F(SqliteTest, KeepsACommittedTransactionAfterReopening) {
+  auto transaction = database_->begin();
+  ASSERT_TRUE(transaction);
+  ASSERT_TRUE(insert("a"));
+  ASSERT_TRUE(transaction->commit());
+  database_.reset();
+  auto again = Database::open(path_);
+  ASSERT_TRUE(again);
+  database_ = std::move(*again);
+  EXPECT_EQ(count_rows(), 1);
+}
+
+TEST_F(SqliteTest, SaysWhatIsWrongWithAStatement) {
+  const auto status = database_->run("SELEKT 1");
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().kind, logic::ErrorKind::bug);
+  EXPECT_NE(status.error().message.find(path_ + ": SELEKT 1: near \"SELEKT\""), std::string::npos);
+}
+
+TEST_F(SqliteTest, RefusesAWrongNumberOfValues) { EXPECT_FALSE(database_->run("INSERT INTO slot VALUES(?,?,?)", {"a"})); }
+
+TEST_F(SqliteTest, RefusesAKeyThatIsThere) {
+  ASSERT_TRUE(insert("a"));
+  const auto status = insert("a");
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().kind, logic::ErrorKind::reject);
+  EXPECT_EQ(count_rows(), 1);
+}
+
+TEST_F(SqliteTest, TellsAFullDiskClearly) {
+  ASSERT_TRUE(database_->run_script("PRAGMA max_page_count=3;"));
+  logic::Status status = logic::Done{};
+  for (int index = 0; index < 1000 && status; ++index) status = insert("name " + std::to_string(index) + std::string(500, 'x'));
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().kind, logic::ErrorKind::retry);
+  EXPECT_NE(status.error().message.find("the file system is full"), std::string::npos);
+}
+
+TEST_F(SqliteTest, TellsAReadOnlyFileClearly) {
+  auto reader = Database::open(path_, Database::Access::read_only);
+  ASSERT_TRUE(reader);
+  const auto status = (*reader)->run("DELETE FROM slot");
+  ASSERT_FALSE(status);
+  EXPECT_NE(status.error().message.find("read-only"), std::string::npos);
+}
+
+TEST_F(SqliteTest, RefusesAFileThatIsNoDatabase) {
+  ASSERT_TRUE(replace_file(directory_.file("other"), std::string(4096, 'x')));
+  const auto opened = Database::open(directory_.file("other"));
+  ASSERT_FALSE(opened);
+  EXPECT_NE(opened.error().message.find("is no database"), std::string::npos) << opened.error().message;
+}
+
+TEST_F(SqliteTest, SaysThatItsDirectoryIsMissing) {
+  const auto opened = Database::open("/nonexistent/ledger.db");
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().message.rfind("/nonexistent/ledger.db: open: unable to open database file", 0), 0u);
+}
+
+}  // namespace
+}  // namespace muster::sys
