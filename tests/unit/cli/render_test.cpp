@@ -125,7 +125,14 @@ TEST(RenderStatus, ShowsHeldJobsWithWhatTheyWaitFor) {
 TEST(RenderStatus, SaysThatSlurmIsDownAndSinceWhen) {
   Value answer = status({});
   answer.set("Slurm", Value::map({{"State", "down"}, {"Since", now - 41}, {"Message", "slurmctld does not answer"}}));
-  EXPECT_NE(render_status(answer, plain_view()).find("Slurm does not answer for 41 s: slurmctld does not answer\n"),
+  EXPECT_NE(render_status(answer, plain_view()).find("Slurm has not answered for 41 s: slurmctld does not answer\n"),
+            std::string::npos);
+}
+
+TEST(RenderStatus, SaysThatTheLedgerCannotBeWritten) {
+  Value answer = status({});
+  answer.set("LedgerProblem", "disk full");
+  EXPECT_NE(render_status(answer, plain_view()).find("\nthe ledger cannot be written, so nothing is done: disk full\n"),
             std::string::npos);
 }
 
@@ -184,7 +191,7 @@ TEST(RenderNodes, SaysWhenThereAreNone) { EXPECT_EQ(render_nodes(Value::map(), p
 Value events() {
   return Value::map(
       {{"Events", Value(Value::List{Value::map({{"EventTime", now - 2}, {"EventLevel", "Info"}, {"InstanceGroupName", "gpu"},
-                                                {"Description", "minimum reached: 4 of 4"}}),
+                                                {"Kind", "MinCountReached"}, {"Description", "4 of 4"}}),
                                     Value::map({{"EventTime", now - 1}, {"EventLevel", "Warn"}, {"InstanceGroupName", "gpu"},
                                                 {"NodeName", "gpu-node-12"}, {"Description", "launch failed:\nno capacity"}}),
                                     Value::map({{"EventTime", now}, {"EventLevel", "Error"}, {"Description", "Slurm"}})})},
@@ -193,7 +200,7 @@ Value events() {
 
 TEST(RenderEvents, ShowsALinePerEvent) {
   EXPECT_EQ(EventLines().text(events(), plain_view()),
-            "clock-2  Info   gpu          minimum reached: 4 of 4\n"
+            "clock-2  Info   gpu          MinCountReached: 4 of 4\n"
             "clock-1  Warn   gpu-node-12  launch failed: no capacity\n"
             "clock+0  Error  cluster      Slurm\n");
 }

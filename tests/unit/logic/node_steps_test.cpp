@@ -257,9 +257,12 @@ TEST(NodeChecks, TakeHalfTheRoundTripOffTheSkew) {
 
 TEST(SlurmdArguments, AlwaysCloseANodeWhoseRecordWasLost) {
   const std::vector<std::string> expected = {
-      "-f",     "/etc/slurm.conf",
-      "-Z",     "-N",
-      "gpu-1",  "--conf",
+      "-f",
+      "/etc/slurm.conf",
+      "-Z",
+      "-N",
+      "gpu-1",
+      "--conf",
       "CPUs=2 RealMemory=1000 Gres=gpu:h100:4 Feature=h100 State=DRAIN Reason=muster:unregistered"};
   EXPECT_EQ(slurmd_arguments(gpu_1(), "", {"-f", "/etc/slurm.conf"}), expected);
   Assignment bare = gpu_1();

@@ -64,9 +64,8 @@ class Link : public testing::Test {
     link->begin();
   }
   void answer(Open& request, int generation, logic::Duration skew = seconds{0}) {
-    request.respond(HttpReply::ok(logic::Value::map({{"Generation", generation},
-                                                     {"Assigned", false},
-                                                     {"HeadTime", logic::to_seconds(sys::now() + skew)}})));
+    request.respond(HttpReply::ok(logic::Value::map(
+        {{"Generation", generation}, {"Assigned", false}, {"HeadTime", logic::to_seconds(sys::now() + skew)}})));
   }
   /// Until a callback of the test stops the loop. Once in a test.
   void run() { ASSERT_TRUE(loop->run()); }
@@ -142,7 +141,9 @@ TEST_F(Link, SaysWhatItWaitsForAndTriesTheNextServer) {
 }
 
 TEST_F(Link, IsNotProvenByAHeadThatRefusesTheCredential) {
-  on_request = [this](std::size_t) { open[0].respond(HttpReply::failure(401, "UnrecognizedClientException", "expired")); };
+  on_request = [this](std::size_t) {
+    open[0].respond(HttpReply::failure(401, "UnrecognizedClientException", "expired"));
+  };
   on_changed = [this] { loop->stop(); };
   start_server();
   start_link();

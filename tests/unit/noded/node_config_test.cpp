@@ -94,8 +94,8 @@ TEST(NodeConfig, ManPageShowsEveryKeyWithItsTypeAndDefault) {
   const auto page = sys::read_file(source_folder() + "/man/noded.yaml.5");
   ASSERT_TRUE(page) << page.error().message;
   for (const logic::KeyInfo& key : node_file_keys()) {
-    const std::string title = key.section == "node" ? std::string(key.key)
-                                                    : std::string(key.section) + "." + std::string(key.key);
+    const std::string title =
+        key.section == "node" ? std::string(key.key) : std::string(key.section) + "." + std::string(key.key);
     const std::size_t at = page->find("\n.TP\n.B " + title + "\n");
     ASSERT_NE(at, std::string::npos) << title;
     const std::string entry = page->substr(at, page->find("\n.TP", at + 1) - at);

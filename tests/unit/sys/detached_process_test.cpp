@@ -92,7 +92,9 @@ TEST_F(DetachedProcess, IsToldApartFromALaterOneWithTheSameNumber) {
 TEST_F(DetachedProcess, OutlivesItsWatch) {
   const auto process = shell("exec sleep 60");
   ASSERT_TRUE(process);
-  { const auto watch = ProcessWatch::begin(*loop, *process, [](const std::string&) {}); }
+  {
+    const auto watch = ProcessWatch::begin(*loop, *process, [](const std::string&) {});
+  }
   EXPECT_TRUE(is_alive(*process));
   kill(process->pid, SIGKILL);
   waitpid(process->pid, nullptr, 0);

@@ -152,7 +152,7 @@ TEST_F(HttpTest, AnswersWhatWaitsWith503WhenItEnds) {
   const auto answer = ask("Muster.Wait");
   ASSERT_TRUE(answer) << answer.error().message;
   EXPECT_EQ(answer->status, 503);
-  waiting_[0](HttpReply::ok({}));  // too late, and harmless
+  waiting_[0](HttpReply::ok(Value::map()));  // too late, and harmless
   EXPECT_NE(access(settings_.socket_path.c_str(), F_OK), 0);
 }
 

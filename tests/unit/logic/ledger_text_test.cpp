@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "logic/ledger_text.hpp"
+
+#include <gtest/gtest.h>
+
+namespace muster::logic {
+namespace {
+
+SlotRecord full_slot() {
+  SlotRecord slot;
+  slot.name = NodeName{"gpu-7"};
+  slot.state = SlotState::registering;
+  slot.state_since = time_from_milliseconds(1001);
+  slot.deadline = time_from_milliseconds(1002);
+  slot.retry_at = time_from_milliseconds(1003);
+  slot.attempt = 3;
+  slot.token = LaunchToken{"lab.gpu-7.3"};
+  slot.instance = InstanceId{"i-9"};
+  slot.address = "10.0.0.7";
+  slot.launched_at = time_from_milliseconds(1004);
+  slot.missing_since = time_from_milliseconds(1005);
+  slot.failures = 2;
+  slot.last_failure = FailureClass::capacity;
+  slot.last_problem = "none \"left\"";
+  slot.last_problem_at = time_from_milliseconds(1006);
+  slot.slurmd_start = 4;
+  slot.generation = 11;
+  slot.boot_id = "b";
+  slot.node_step = "running";
+  slot.node_message = "well";
+  slot.node_slurmd_start = 4;
+  slot.node_slurmd_alive = true;
+  slot.checks = {{"munge", true, "good"}, {"gres", false, "7 of 8"}};
+  slot.our_reason = "muster: group gpu gathers";
+  slot.foreign_reason = "bad fan";
+  return slot;
+}
+
+TEST(LedgerText, ASlotComesBackAsItWent) { EXPECT_TRUE(slot_from_value(slot_to_value(full_slot())) == full_slot()); }
+
+TEST(LedgerText, NoFieldOfASlotIsLeftOut) {
+  // A record that differs from the default in every field must not lose any on its way: each member of the document is told
+  // apart from that of an empty record.
+  const Value full = slot_to_value(full_slot());
+  const Value empty = slot_to_value(SlotRecord{});
+  for (const auto& [key, value] : full.members()) {
+    if (key == "checks") continue;
+    const Value* other = empty.find(key);
+    ASSERT_NE(other, nullptr) << key;
+    const bool differs = value.as_text() ? *value.as_text() != *other->as_text()
+                         : value.as_integer() ? *value.as_integer() != *other->as_integer()
+                                              : *value.as_boolean() != *other->as_boolean();
+    EXPECT_TRUE(differs) << key;
+  }
+  EXPECT_EQ(full.members().size(), 25u);
+}
+
+TEST(LedgerText, AGroupComesBackAsItWent) {
+  GroupRecord group;
+  group.name = GroupName{"gpu"};
+  group.status = GroupStatus::in_service;
+  group.status_reason = "why";
+  group.gate_open = true;
+  group.created_at = time_from_milliseconds(1);
+  group.gate_opened_at = time_from_milliseconds(2);
+  group.deadline = time_from_milliseconds(3);
+  group.deadline_told = true;
+  group.launches = 5;
+  group.retries = 2;
+  group.arrivals = {time_from_milliseconds(7), time_from_milliseconds(9)};
+  EXPECT_TRUE(group_from_value(group_to_value(group)) == group);
+}
+
+}  // namespace
+}  // namespace muster::logic
