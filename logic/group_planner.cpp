@@ -82,7 +82,7 @@ bool is_in_shape(const GroupSpec& spec, const SeenNode& node, std::string* why_n
 
 bool is_foreign_drain(const SlotRecord& slot, const SeenNode& node) {
   return node.drained && !node.reason.empty() && node.reason != slot.our_reason && node.reason != unregistered_reason &&
-         !starts_with(node.reason, "muster: group ") && !is_slurm_fault(node.reason);
+         !is_slurm_fault(node.reason);
 }
 
 int ready_count(const GroupRecord& group) {
@@ -273,7 +273,6 @@ void GroupPlanner::plan_record(SlotRecord& slot) {
     if (!node->has_jobs()) {
       to_future_.push_back(slot.name);
       if (!slot.our_reason.empty() && !node->drained) closed_again_.push_back(slot.name);
-      slot.our_reason.clear();
     } else {
       keep_closed(slot, *node);
     }
@@ -317,7 +316,8 @@ void GroupPlanner::keep_closed(SlotRecord& slot, const SeenNode& node) {
   const std::string reason = gathering_reason(spec_.name);
   const bool text_is_missing = node.drained && node.reason.empty() && !group_.gate_open;
   if (node.drained && !text_is_missing) return;
-  if (!node.drained && !slot.our_reason.empty()) closed_again_.push_back(slot.name);
+  // A FUTURE record takes no job, drained or not: that its drain is missing is our own doing (ReturnToFuture clears it).
+  if (!node.drained && !slot.our_reason.empty() && node.base != NodeBase::future) closed_again_.push_back(slot.name);
   slot.our_reason = reason;
   drain_[reason].push_back(slot.name);
 }
@@ -325,9 +325,11 @@ void GroupPlanner::keep_closed(SlotRecord& slot, const SeenNode& node) {
 void GroupPlanner::keep_open(SlotRecord& slot, const SeenNode& node) {
   if (!slot.foreign_reason.empty()) return;
   if (node.drained) {
-    undrain_.push_back(slot.name);  // the opening did not reach this one, or Slurm itself drained it and it is good again
+    // The opening did not reach this one, or Slurm itself drained it and has taken a good registration since.
+    if (!node.invalid_registration) undrain_.push_back(slot.name);
     return;
   }
+  slot.our_reason.clear();
   if (node.base == NodeBase::down && !node.not_responding && !node.failing && !node.rebooting && slot.node_slurmd_alive &&
       is_slurm_fault(node.reason)) {
     resume_.push_back(slot.name);
@@ -468,7 +470,6 @@ void GroupPlanner::plan_gate() {
   for (SlotRecord& slot : group_.slots) {
     if (slot.state != SlotState::ready || !slot.foreign_reason.empty()) continue;
     if (!seen_node(slot)) continue;  // the read that it became ready by is older than this pass: next time
-    slot.our_reason.clear();
     move_to(slot, SlotState::in_service);
     undrain_.push_back(slot.name);
   }

@@ -11,8 +11,7 @@
 namespace muster::logic {
 namespace {
 
-constexpr std::string_view name_characters =
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.";
+constexpr std::string_view name_characters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.";
 
 bool consists_of(std::string_view text, std::string_view allowed, std::string_view more = {}) {
   return std::all_of(text.begin(), text.end(), [&](char c) {
@@ -56,7 +55,8 @@ CheckResult judge_devices(const std::string& gres, int wanted, const std::vector
   for (const DeviceCount& seen : devices) {
     if (seen.gres != gres) continue;
     if (seen.first != seen.second) {
-      return {gres, false, "the count of " + seen.pattern + " is still changing, " + std::to_string(wanted) + " wanted"};
+      return {gres, false,
+              "the count of " + seen.pattern + " is still changing, " + std::to_string(wanted) + " wanted"};
     }
     return {gres, seen.second >= wanted,
             std::to_string(seen.second) + " of " + std::to_string(wanted) + " devices (" + seen.pattern + ")"};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// A node's way from power-on to a running slurmd: introduced, checking, ready, starting, running (failed on the way, and
-// trying on). Facts in, a decision out; noded acts on it. Two promises stand here and nowhere else: slurmd is not started
-// before every check is good, and always with State=DRAIN in its --conf.
+// A node's way from power-on to a running slurmd: introduced, checking, ready, starting, running (failed on the way,
+// and trying on). Facts in, a decision out; noded acts on it. Two promises stand here and nowhere else: slurmd is not
+// started before every check is good, and always with State=DRAIN in its --conf.
 #pragma once
 
 #include <cstdint>
@@ -95,9 +95,9 @@ struct SlurmdView {
 };
 
 struct SlurmdRule {
-  Duration settle{std::chrono::seconds{1}};        ///< alive so long: running
-  Duration lasting{std::chrono::minutes{1}};       ///< alive so long: the count of failures begins anew
-  int failed_after = 4;                            ///< so many failures in a row are reported as failed
+  Duration settle{std::chrono::seconds{1}};   ///< alive so long: running
+  Duration lasting{std::chrono::minutes{1}};  ///< alive so long: the count of failures begins anew
+  int failed_after = 4;                       ///< so many failures in a row are reported as failed
   BackoffRule backoff{std::chrono::seconds{1}, 2.0, std::chrono::minutes{1}, 0.25};
 };
 /// A start for that number is about to be made.
@@ -115,8 +115,8 @@ struct NodeView {
 };
 
 struct NodeRule {
-  Duration check_patience{std::chrono::minutes{5}};    ///< checks failing for longer are reported as failed
-  Duration check_lifetime{std::chrono::seconds{10}};   ///< slurmd starts on checks no older than this
+  Duration check_patience{std::chrono::minutes{5}};   ///< checks failing for longer are reported as failed
+  Duration check_lifetime{std::chrono::seconds{10}};  ///< slurmd starts on checks no older than this
   SlurmdRule slurmd;
 };
 

@@ -107,10 +107,7 @@ Result<LaunchPlace> place_in_step(const PlaceOptions& options, const Step& step)
                                std::to_string(step.node_count) + " nodes of the Slurm step from start to end");
     }
   }
-  if (options.node_rank && *options.node_rank != step.node_rank) {
-    place.warnings.push_back("--node-rank=" + std::to_string(*options.node_rank) + " is ignored: by Slurm this is node " +
-                             std::to_string(step.node_rank));
-  }
+  // A --node-rank is not looked at: $SLURM_NODEID in a batch script is 0 for all nodes by the time srun runs.
   place.master_address = options.master_address.empty() ? step.first_node : options.master_address;
   place.master_port = options.master_port ? *options.master_port : step_port(step.job, step.step);
   place.run_id =

@@ -9,6 +9,7 @@
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "logic/plan.hpp"
@@ -44,6 +45,7 @@ class FakeWorld {
   bool slurm_is_away = false;
   bool hold_provider_calls = false;  ///< launches stay in flight
   bool slurm_drops_reasons_at_registration = false;
+  std::string undrain_misses;  ///< the next opening does not reach this node
   FailureClass next_launch_fails = FailureClass::none;
 
   // ---- What tests look at ----
@@ -184,7 +186,9 @@ class FakeWorld {
   }
   void do_action(const UndrainNodes& action) {
     ++undrain_calls;
+    const std::string missed = std::exchange(undrain_misses, "");
     for (const NodeName& name : action.names) {
+      if (name.str() == missed) continue;
       nodes_.at(name).drained = false;
       nodes_.at(name).reason.clear();
     }

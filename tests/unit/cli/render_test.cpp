@@ -173,7 +173,7 @@ TEST(RenderNodes, ShowsALinePerNodeWithWhatItWaitsFor) {
         Value(Value::List{
             Value::map({{"Name", "gpu-1"}, {"Group", "gpu"}, {"Status", "Running"}, {"Step", "InService"},
                         {"StepSince", now - 180}, {"InstanceId", "m-17"}, {"Address", "10.0.0.11"}, {"Attempt", 1},
-                        {"Slurm", "IDLE"}}),
+                        {"Slurm", "IDLE"}, {"Message", "open to jobs, 3 min"}}),
             Value::map({{"Name", "gpu-5"}, {"Group", "gpu"}, {"Status", "Pending"}, {"Step", "Retrying"},
                         {"StepSince", now - 41}, {"Deadline", now + 20}, {"Attempt", 2}, {"Slurm", "FUTURE+DRAIN"},
                         {"Reason", "muster: gathering"}, {"Message", "no capacity."},

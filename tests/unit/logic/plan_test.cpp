@@ -204,6 +204,45 @@ TEST(Plan, ClosesAGatheringNodeAgainThatSomebodyOpened) {
   EXPECT_TRUE(world.node("gpu-1").drained);
 }
 
+TEST(Plan, TakesADrainWithOurWordsForTheAdminsOnceTheNodeIsOpen) {
+  FakeWorld world(1, 1);
+  world.run_until_quiet();
+  world.bring_up("gpu-1");
+  world.run_until_quiet();
+  ASSERT_FALSE(world.node("gpu-1").drained);
+  world.node("gpu-1").drained = true;
+  world.node("gpu-1").reason = gathering_reason(GroupName{"gpu"});  // ownership is in the ledger, not in the text
+  world.run_until_quiet();
+  EXPECT_TRUE(world.node("gpu-1").drained);
+  EXPECT_EQ(ready_count(world.group()), 0);
+}
+
+TEST(Plan, OpensANodeAgainThatTheFirstOpeningDidNotReach) {
+  FakeWorld world(2, 2);
+  world.run_until_quiet();
+  world.bring_up("gpu-1");
+  world.undrain_misses = "gpu-2";  // one bad node makes a batch half done
+  world.bring_up("gpu-2");
+  EXPECT_FALSE(world.node("gpu-1").drained);
+  EXPECT_FALSE(world.node("gpu-2").drained);
+  EXPECT_EQ(world.undrain_calls, 2);
+}
+
+TEST(Plan, DoesNotLiftTheDrainOfANodeWhoseRegistrationSlurmRejects) {
+  FakeWorld world(1, 1);
+  world.run_until_quiet();
+  world.bring_up("gpu-1");
+  world.run_until_quiet();
+  world.node("gpu-1").drained = true;
+  world.node("gpu-1").invalid_registration = true;
+  world.node("gpu-1").reason = "gres/gpu count reported lower than configured (3 < 4)";
+  world.run_until_quiet();
+  EXPECT_TRUE(world.node("gpu-1").drained);
+  world.node("gpu-1").invalid_registration = false;  // a good registration since
+  world.run_until_quiet();
+  EXPECT_FALSE(world.node("gpu-1").drained);
+}
+
 TEST(Plan, HidesASlotWithoutAMachineAgainAfterResumeAll) {
   FakeWorld world(2, 2);
   world.hold_provider_calls = true;
