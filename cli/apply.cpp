@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <chrono>
 #include <filesystem>
 #include <system_error>
 
@@ -8,6 +9,13 @@
 #include "sys/files.hpp"
 
 namespace muster::cli {
+
+namespace {
+
+// musterd asks Slurm first and answers within 60 s, also when Slurm does not.
+constexpr std::chrono::seconds apply_deadline{70};
+
+}  // namespace
 
 int run_apply(const CommonOptions& common, const ApplyOptions& options) {
   const auto text = sys::read_file(options.file);
@@ -21,12 +29,21 @@ int run_apply(const CommonOptions& common, const ApplyOptions& options) {
     complain(options.file + ": " + failed.message());
     return exit_failed;
   }
-  return ask_and_show(common, "Muster.Apply",
-                      logic::Value::map({{"FileName", options.file},
-                                         {"Text", *text},
-                                         {"BaseDirectory", file.parent_path().string()},
-                                         {"DryRun", options.dry_run}}),
-                      render_apply);
+  const auto answer = Head(common).ask("Muster.Apply",
+                                       logic::Value::map({{"FileName", options.file},
+                                                          {"Text", *text},
+                                                          {"BaseDirectory", file.parent_path().string()},
+                                                          {"DryRun", options.dry_run}}),
+                                       apply_deadline);
+  if (!answer) return report_unreachable(answer.error());
+  if (common.json) show_json(answer->body);
+  if (!is_fine(*answer)) {
+    report_refusal(*answer);
+    if (answer->status < 500) complain("nothing was changed");
+    return exit_failed;
+  }
+  if (!common.json) show(render_apply(answer->body, view_of(*answer)));
+  return exit_fine;
 }
 
 }  // namespace muster::cli

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The subcommands: each makes one request and prints one answer, and returns the exit code. Their options as plain data.
+// The subcommands: each makes one request and prints one answer, and returns the exit code. Their options as plain
+// data.
 #pragma once
 
 #include <cstdint>

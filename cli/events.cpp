@@ -26,7 +26,8 @@ logic::Value request(const EventsOptions& options, std::int64_t limit) {
 
 class Follower {
  public:
-  Follower(const CommonOptions& common, const EventsOptions& options) : common_(common), options_(options), head_(common) {}
+  Follower(const CommonOptions& common, const EventsOptions& options)
+      : common_(common), options_(options), head_(common) {}
 
   int run() {
     const auto newest = head_.ask("Muster.Events", request(options_, std::max<std::int64_t>(options_.count, 1)));
@@ -86,7 +87,10 @@ class Follower {
 int run_events(const CommonOptions& common, const EventsOptions& options) {
   if (options.follow) return Follower(common, options).run();
   return ask_and_show(common, "Muster.Events", request(options, options.count),
-                      [](const logic::Value& answer, const View& view) { return EventLines().text(answer, view); });
+                      [](const logic::Value& answer, const View& view) {
+                        const std::string lines = EventLines().text(answer, view);
+                        return lines.empty() ? std::string("no events\n") : lines;
+                      });
 }
 
 }  // namespace muster::cli

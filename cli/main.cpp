@@ -45,7 +45,8 @@ CLI::App* subcommand(CLI::App& app, CommandLine& line, const char* name, const c
                      int (*run)(const CommonOptions&, const Options&)) {
   CLI::App* command = app.add_subcommand(name, help);
   command->fallthrough();
-  command->callback([&line, &options, run] { line.chosen = [&line, &options, run] { return run(line.common, options); }; });
+  command->callback(
+      [&line, &options, run] { line.chosen = [&line, &options, run] { return run(line.common, options); }; });
   return command;
 }
 
@@ -62,7 +63,8 @@ void describe(CLI::App& app, CommandLine& line) {
   apply->add_option("-f,--file", line.apply.file, "The cluster file")->required();
   apply->add_flag("--dry-run", line.apply.dry_run, "Check it and show what would be done; change nothing");
 
-  CLI::App* status = subcommand(app, line, "status", "Show the groups, how far they are, and held jobs", line.status, run_status);
+  CLI::App* status =
+      subcommand(app, line, "status", "Show the groups, how far they are, and held jobs", line.status, run_status);
   status->add_flag("-w,--watch", line.status.watch, "Keep showing it until Ctrl-C");
 
   CLI::App* nodes = subcommand(app, line, "nodes", "Show the nodes and what each waits for", line.nodes, run_nodes);
@@ -78,14 +80,16 @@ void describe(CLI::App& app, CommandLine& line) {
   CLI::App* why = subcommand(app, line, "why", "Say what a job, node or group waits for", line.why, run_why);
   why->add_option("SUBJECT", line.why.subject, "A job id, a node's name or a group's name")->required();
 
-  CLI::App* open = subcommand(app, line, "open", "Open a group to jobs before its minimum is ready", line.open, run_open);
+  CLI::App* open =
+      subcommand(app, line, "open", "Open a group to jobs before its minimum is ready", line.open, run_open);
   open->add_option("GROUP", line.open.group, "The group")->required();
   open->add_flag("-y,--yes", line.open.yes, "Do not ask");
 
   CLI::App* release = subcommand(app, line, "release", "Release the jobs that muster holds; works without musterd",
                                  line.release, run_release);
   release->add_flag("--all", line.release.all, "All of them (required)");
-  release->add_option("--slurm-helper", line.release.slurm_helper, "The program that speaks to Slurm")->capture_default_str();
+  release->add_option("--slurm-helper", line.release.slurm_helper, "The program that speaks to Slurm")
+      ->capture_default_str();
   release->add_option("--slurm-conf", line.release.slurm_conf, "The slurm.conf to use, instead of Slurm's default");
 
   CLI::App* slurm_conf = subcommand(app, line, "slurm-conf", "Print the lines that slurm.conf needs for a cluster file",
@@ -103,8 +107,6 @@ int main(int argc, char** argv) {
   describe(app, line);
   try {
     app.parse(argc, argv);
-  } catch (const CLI::ParseError& problem) {
-    return app.exit(problem) == 0 ? exit_fine : exit_usage;
-  }
+  } catch (const CLI::ParseError& problem) { return app.exit(problem) == 0 ? exit_fine : exit_usage; }
   return line.chosen();
 }

@@ -49,7 +49,8 @@ int run_open(const CommonOptions& common, const OpenOptions& options) {
       complain("there is no instance group " + options.group + "; muster status lists them");
       return exit_failed;
     }
-    if (!is_confirmed(options, *group)) {
+    // musterd says so itself if it is open already.
+    if (!group->boolean_or("GateOpen") && !is_confirmed(options, *group)) {
       complain("nothing was changed");
       return exit_failed;
     }

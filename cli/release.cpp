@@ -22,7 +22,8 @@ int run_release(const CommonOptions& common, const ReleaseOptions& options) {
     return exit_usage;
   }
   const sys::SlurmLinkSettings settings{options.slurm_helper, options.slurm_conf};
-  const auto jobs = sys::slurm_request_and_wait(settings, logic::Value::map({{"op", "jobs"}, {"since", 0}}), slurm_deadline);
+  const auto jobs =
+      sys::slurm_request_and_wait(settings, logic::Value::map({{"op", "jobs"}, {"since", 0}}), slurm_deadline);
   if (!jobs) {
     complain("cannot read the jobs: " + jobs.error().message);
     return exit_failed;

@@ -17,6 +17,12 @@ std::string subject_of(const Value& event, const View& view) {
   return "cluster";
 }
 
+std::string what_happened(const Value& event, const View& view) {
+  const std::string kind = shown(event, "Kind", view);
+  const std::string description = shown(event, "Description", view);
+  return kind.empty() || description.empty() ? kind + description : kind + ": " + description;
+}
+
 constexpr std::size_t level_width = 5;  // "Error"
 
 }  // namespace
@@ -39,10 +45,11 @@ std::string EventLines::text(const Value& answer, const View& view) {
     const std::size_t indent = logic::text_width(head);
     const bool beside = view.style.width == 0 || indent + 24 <= view.style.width;
     const std::size_t start = beside ? indent : 2;
+    if (!beside) subject.erase(subject.find_last_not_of(' ') + 1);
     out += clock + "  " + logic::paint(level, tone, view.style) + "  " + subject;
     bool first = beside;
     for (const std::string& line :
-         logic::wrap(shown(event, "Description", view), view.style.width > start ? view.style.width - start : 0)) {
+         logic::wrap(what_happened(event, view), view.style.width > start ? view.style.width - start : 0)) {
       out += first ? "  " : "\n" + std::string(start, ' ');
       out += logic::paint(line, tone, view.style);
       first = false;

@@ -10,18 +10,22 @@ using logic::Value;
 namespace {
 
 void append(std::string& text, const std::string& more) {
-  if (more.empty()) return;
   if (!text.empty()) text += "; ";
   text += more;
 }
 
+/// Open to jobs, and nobody has anything to say about it.
+bool is_well(const Value& node) { return node.text_or("Status") == "Running" && node.text_or("Reason").empty(); }
+
 std::string node_text(const Value& node, const View& view) {
-  std::string text = without_stop(shown(node, "Message", view));
+  std::string text = is_well(node) ? std::string() : without_stop(shown(node, "Message", view));
   for (const Value& check : node.list_or_empty("Checks")) {
     if (check.boolean_or("Ok", true)) continue;
     append(text, "check " + shown(check, "Name", view) + " failed: " + without_stop(shown(check, "Text", view)));
   }
-  if (const std::string reason = shown(node, "Reason", view); !reason.empty()) append(text, "Slurm: " + reason);
+  // Our own reason says no more than the step does.
+  const std::string reason = shown(node, "Reason", view);
+  if (reason.rfind("muster:", 0) != 0 && text.find(reason) == std::string::npos) append(text, "Slurm: " + reason);
   return text;
 }
 
@@ -47,8 +51,9 @@ std::string render_nodes(const Value& answer, const View& view) {
                {status, status_tone(status)},
                shown(node, "Step", view),
                since ? logic::rough_duration(view.now - *since) : std::string(),
-               !deadline ? Table::Cell() : late ? Table::Cell("over", Tone::warning)
-                                                : Table::Cell(logic::rough_duration(*deadline - view.now)),
+               !deadline ? Table::Cell()
+               : late    ? Table::Cell("over", Tone::warning)
+                         : Table::Cell(logic::rough_duration(*deadline - view.now)),
                attempt > 1 ? std::to_string(attempt) : std::string(),
                shown(node, "Slurm", view),
                shown(node, "InstanceId", view),

@@ -9,8 +9,8 @@
 
 namespace muster::cli {
 
-/// From the helper's answer to "jobs", the "jobs" of a release request: pending, priority 0, and our own mark on them. A
-/// job that a user or an admin held is not among them.
+/// From the helper's answer to "jobs", the "jobs" of a release request: pending, priority 0, and our own mark on them.
+/// A job that a user or an admin held is not among them.
 logic::Value::List jobs_to_release(const logic::Value& jobs_answer);
 
 /// From the helper's answer to "release": {"Released": [7], "Failed": [{"JobId", "Message"}]}.

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -28,7 +30,7 @@ constexpr std::array<CountWord, 8> count_words{{{"Pending", "waiting to be launc
                                                 {"Ready", "ready behind the gate"},
                                                 {"Retrying", "waiting for another try"},
                                                 {"Terminating", "being terminated"},
-                                                {"Foreign", "in another's hands"}}};
+                                                {"Foreign", "drained by somebody else"}}};
 
 std::string cluster_line(const Value& answer, const View& view) {
   const std::string name = shown(answer, "Cluster", view);
@@ -58,8 +60,8 @@ std::string slurm_line(const Value& answer, const View& view) {
   const std::string version = shown(*slurm, "Version", view);
   std::string text = "Slurm" + (version.empty() ? "" : " " + version) + " ";
   if (state == "up") return text + "is up\n";
-  text += state == "down" ? "does not answer" : "has not answered yet";
-  if (const auto since = time_member(*slurm, "Since")) text += " " + logic::time_since(*since, view.now);
+  const auto since = time_member(*slurm, "Since");
+  text += since ? "has not answered " + logic::time_since(*since, view.now) : "has not answered yet";
   if (const std::string message = shown(*slurm, "Message", view); !message.empty()) text += ": " + message;
   return alarm(text, view);
 }
@@ -106,7 +108,9 @@ std::string gate_cell(const Value& group, const View& view) {
 /// Why a group waits, how long, and what happens then.
 void add_group_notes(Table& table, const Value& group, const View& view) {
   if (is_complete(group)) return;
-  if (const std::string reason = shown(group, "StatusReason", view); !reason.empty()) table.note(reason);
+  // Of a group in service the reason tells only why it opened.
+  const bool in_service = group.text_or("Status") == "InService";
+  if (const std::string reason = shown(group, "StatusReason", view); !reason.empty() && !in_service) table.note(reason);
   if (const std::string counts = on_the_way(group); !counts.empty()) table.note(counts);
   const std::int64_t ready = group.integer_or("Ready");
   const std::int64_t open = group.integer_or("Open");
@@ -115,12 +119,14 @@ void add_group_notes(Table& table, const Value& group, const View& view) {
   }
   if (!group.boolean_or("GateOpen")) {
     if (const auto opens = time_member(group, "EstimatedOpen"); opens && *opens > view.now) {
-      table.note("at this pace it opens " + logic::relative_time(*opens, view.now));
+      const bool soon = *opens - view.now < std::chrono::seconds{1};
+      table.note("at this pace it opens " + (soon ? "any moment" : logic::relative_time(*opens, view.now)));
     }
   }
   if (const auto deadline = time_member(group, "Deadline")) {
     const std::string action = without_stop(shown(group, "DeadlineAction", view));
-    std::string text = "deadline " + logic::relative_time(*deadline, view.now) + " (" + view.clock_text(*deadline) + ")";
+    std::string text =
+        "deadline " + logic::relative_time(*deadline, view.now) + " (" + view.clock_text(*deadline) + ")";
     if (!action.empty()) text += ": " + action;
     table.note(text);
   }
@@ -153,6 +159,13 @@ std::string group_table(const Value::List& groups, const View& view) {
   return table.text(view.style);
 }
 
+/// The plugin's words without what the column's heading says already.
+std::string waits_until(std::string text) {
+  constexpr std::string_view beginning = "muster: held until ";
+  if (text.rfind(beginning, 0) == 0) text.erase(0, beginning.size());
+  return text;
+}
+
 std::string held_jobs(const Value::List& jobs, const View& view) {
   Table table;
   table.column("JOB", Table::Align::right);
@@ -160,13 +173,13 @@ std::string held_jobs(const Value::List& jobs, const View& view) {
   table.column("PARTITION");
   table.column("NODES", Table::Align::right);
   table.column("HELD");
-  table.column("WAITS FOR");
+  table.column("WAITS UNTIL");
   for (const Value& job : jobs) {
     const auto since = time_member(job, "HeldSince");
     const std::int64_t nodes = job.integer_or("NodesNeeded");
     table.row({std::to_string(job.integer_or("JobId")), view.user_name(job.integer_or("UserId")),
                shown(job, "Partition", view), nodes > 0 ? std::to_string(nodes) : "?",
-               since ? logic::time_since(*since, view.now) : std::string(), shown(job, "Text", view)});
+               since ? logic::time_since(*since, view.now) : std::string(), waits_until(shown(job, "Text", view))});
   }
   return logic::counted(static_cast<std::int64_t>(jobs.size()), "job", "jobs") + " held\n" + table.text(view.style);
 }

@@ -11,7 +11,8 @@ namespace muster::cli {
 
 std::string render_status(const logic::Value& answer, const View& view);
 
-/// The part of an answer that says something new when it differs; times and rates that change by themselves are left out.
+/// The part of an answer that says something new when it differs; times and rates that change by themselves are left
+/// out.
 logic::Value lasting_part(const logic::Value& answer);
 
 /// One frame of a watched status for a terminal of that many rows: from the top left corner, every line cut to the

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <algorithm>
 #include <chrono>
 #include <string>
 #include <thread>
@@ -16,9 +17,22 @@ namespace {
 constexpr std::chrono::seconds redraw_interval{1};
 constexpr std::chrono::seconds watch_deadline{5};
 
+/// Waits for the next second of a steady clock, so that the time a request took does not make the picture lag.
+class Ticker {
+ public:
+  void wait() {
+    next_ = std::max(next_ + redraw_interval, std::chrono::steady_clock::now());
+    std::this_thread::sleep_until(next_);
+  }
+
+ private:
+  std::chrono::steady_clock::time_point next_ = std::chrono::steady_clock::now();
+};
+
 /// Redraws each second. The cursor stays visible and no mode of the terminal is changed, so Ctrl-C at any moment
 /// leaves it as it was.
 int watch_on_terminal(const Head& head) {
+  Ticker ticker;
   bool first = true;
   std::string last;  // the last good picture
   logic::Time away_since = logic::no_time;
@@ -36,8 +50,8 @@ int watch_on_terminal(const Head& head) {
       if (first) return answer ? report_refusal(*answer) : report_unreachable(answer.error());
       if (away_since == logic::no_time) away_since = sys::now();
       const std::string why = answer ? answer->message : answer.error().message;
-      const std::string note = "OLD " + logic::time_since(away_since, sys::now()) + ", trying on: " +
-                               logic::safe_text(why, view.style);
+      const std::string note =
+          "OLD " + logic::time_since(away_since, sys::now()) + ", trying on: " + logic::safe_text(why, view.style);
       text = last + "\n";
       for (const std::string& line : logic::wrap(note, view.style.width)) {
         text += logic::paint(line, logic::Tone::bad, view.style) + "\n";
@@ -47,12 +61,13 @@ int watch_on_terminal(const Head& head) {
     if (first) frame.insert(0, "\033[2J");
     if (!write_out(frame)) return exit_failed;
     first = false;
-    std::this_thread::sleep_for(redraw_interval);
+    ticker.wait();
   }
 }
 
 /// Without a terminal: the whole text again whenever something changed.
 int watch_changes(const Head& head, bool json) {
+  Ticker ticker;
   std::string seen;
   bool first = true;
   bool away = false;
@@ -74,7 +89,7 @@ int watch_changes(const Head& head, bool json) {
       complain("trying on: " + (answer ? answer->message : answer.error().message));
     }
     first = false;
-    std::this_thread::sleep_for(redraw_interval);
+    ticker.wait();
   }
 }
 

@@ -73,7 +73,8 @@ Result<std::optional<Step>> read_step(const Environment& environment) {
   step.node_rank = *rank;
   const auto names = expand_names(*node_list, most_nodes);
   if (!names) return names.error();
-  if (names->size() != static_cast<std::size_t>(step.node_count)) return bad_variable("SLURM_STEP_NODELIST", *node_list);
+  if (names->size() != static_cast<std::size_t>(step.node_count))
+    return bad_variable("SLURM_STEP_NODELIST", *node_list);
   step.first_node = names->front();
   step.tasks_per_node = environment("SLURM_STEP_TASKS_PER_NODE").value_or("1");
   return std::optional<Step>(std::move(step));
@@ -110,8 +111,7 @@ Result<LaunchPlace> place_in_step(const PlaceOptions& options, const Step& step)
   // A --node-rank is not looked at: $SLURM_NODEID in a batch script is 0 for all nodes by the time srun runs.
   place.master_address = options.master_address.empty() ? step.first_node : options.master_address;
   place.master_port = options.master_port ? *options.master_port : step_port(step.job, step.step);
-  place.run_id =
-      options.run_id.empty() ? std::to_string(step.job) + "." + std::to_string(step.step) : options.run_id;
+  place.run_id = options.run_id.empty() ? std::to_string(step.job) + "." + std::to_string(step.step) : options.run_id;
   return place;
 }
 
@@ -119,8 +119,10 @@ Result<LaunchPlace> place_by_options(const PlaceOptions& options) {
   LaunchPlace place;
   const NodeRange range = options.nodes.value_or(NodeRange{});
   if (range.low != range.high) {
-    return reject_error("an elastic --nnodes is not supported yet, and outside a Slurm step the number of nodes must be "
-                        "given: --nnodes=" + std::to_string(range.high));
+    return reject_error(
+        "an elastic --nnodes is not supported yet, and outside a Slurm step the number of nodes must be "
+        "given: --nnodes=" +
+        std::to_string(range.high));
   }
   place.node_count = range.high;
   place.node_rank = options.node_rank.value_or(0);
@@ -129,8 +131,9 @@ Result<LaunchPlace> place_by_options(const PlaceOptions& options) {
                         std::to_string(place.node_count - 1) + " with --nnodes=" + std::to_string(place.node_count));
   }
   if (place.node_count > 1 && (!options.node_rank || options.master_address.empty())) {
-    return reject_error("several nodes outside a Slurm step need --node-rank and --master-addr; or start it with srun, "
-                        "which says both");
+    return reject_error(
+        "several nodes outside a Slurm step need --node-rank and --master-addr; or start it with srun, "
+        "which says both");
   }
   place.master_address = options.master_address.empty() ? "127.0.0.1" : options.master_address;
   place.master_port = options.master_port.value_or(torchrun_port);
@@ -185,7 +188,8 @@ Result<int> worker_count(std::string_view text, int cpus, int gpus) {
   if (text == "auto") return gpus > 0 ? gpus : std::max(cpus, 1);
   if (text == "gpu") {
     if (gpus > 0) return gpus;
-    return reject_error("--nproc-per-node=gpu, but no GPU was given to this process; did the job ask for some (--gres)?");
+    return reject_error(
+        "--nproc-per-node=gpu, but no GPU was given to this process; did the job ask for some (--gres)?");
   }
   const auto count = number_within(text, 1, most_workers);
   if (!count) {
@@ -214,8 +218,9 @@ std::optional<int> gpus_in_environment(const Environment& environment) {
   return std::nullopt;
 }
 
-std::vector<std::pair<std::string, std::string>> worker_environment(const LaunchPlace& place, const WorkerSettings& settings,
-                                                                    int local_rank, const std::string& error_file,
+std::vector<std::pair<std::string, std::string>> worker_environment(const LaunchPlace& place,
+                                                                    const WorkerSettings& settings, int local_rank,
+                                                                    const std::string& error_file,
                                                                     const Environment& environment) {
   const std::string rank = std::to_string(place.node_rank * settings.workers + local_rank);
   const std::string world = std::to_string(place.node_count * settings.workers);
@@ -244,8 +249,10 @@ std::vector<std::pair<std::string, std::string>> worker_environment(const Launch
 }
 
 Result<StreamChoice> StreamChoice::parse(std::string_view text) {
-  const Error wrong = reject_error("expected 0 (none), 1 (stdout), 2 (stderr), 3 (both), or a map of local ranks such as "
-                                   "0:1,1:3; found " + quoted(text));
+  const Error wrong = reject_error(
+      "expected 0 (none), 1 (stdout), 2 (stderr), 3 (both), or a map of local ranks such as "
+      "0:1,1:3; found " +
+      quoted(text));
   StreamChoice choice;
   if (text.find(':') == std::string_view::npos) {
     const auto streams = stream_bits(text);

@@ -67,8 +67,9 @@ struct WorkerSettings {
 };
 
 /// The variables that a worker gets on top of the launcher's own environment, in a fixed order.
-std::vector<std::pair<std::string, std::string>> worker_environment(const LaunchPlace& place, const WorkerSettings& settings,
-                                                                    int local_rank, const std::string& error_file,
+std::vector<std::pair<std::string, std::string>> worker_environment(const LaunchPlace& place,
+                                                                    const WorkerSettings& settings, int local_rank,
+                                                                    const std::string& error_file,
                                                                     const Environment& environment);
 
 /// --tee and --redirects: which streams of a worker.

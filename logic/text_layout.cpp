@@ -202,7 +202,8 @@ std::string bar(std::int64_t have, std::int64_t want, std::size_t cells, const T
   std::size_t full = 0;
   if (want > 0 && have > 0) {
     const std::int64_t capped = std::min(have, want);
-    full = static_cast<std::size_t>(static_cast<double>(capped) / static_cast<double>(want) * static_cast<double>(cells));
+    full =
+        static_cast<std::size_t>(static_cast<double>(capped) / static_cast<double>(want) * static_cast<double>(cells));
     if (full == 0 && cells > 1) full = 1;
     if (have >= want) full = cells;
     if (have < want && full >= cells && cells > 0) full = cells - 1;

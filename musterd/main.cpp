@@ -21,7 +21,7 @@ using namespace muster;
 using sys::log;
 using sys::LogLevel;
 
-constexpr int exit_configuration = 78;  // EX_CONFIG: systemd does not start us again for it
+constexpr int exit_wrong_config = 2;  ///< trying again does not help: see RestartPreventExitStatus= in the unit
 
 logic::Result<musterd::Settings> load_settings(const std::string& path, bool path_was_given) {
   if (!path_was_given && ::access(path.c_str(), F_OK) != 0) return musterd::parse_settings({}, path);
@@ -42,7 +42,7 @@ LogLevel level_of(const std::string& name) {
 int run(const musterd::Settings& settings, const std::string& config_path) {
   const auto fail = [](const char* what, const logic::Error& error) {
     log(LogLevel::err, what, {{"error", error.message}});
-    return error.kind == logic::ErrorKind::reject ? exit_configuration : 1;
+    return error.kind == logic::ErrorKind::reject ? exit_wrong_config : 1;
   };
   auto loop = sys::EventLoop::create();
   if (!loop) return fail("start", loop.error());
@@ -86,12 +86,16 @@ int main(int argc, char** argv) {
   const CLI::Option* config_option = app.add_option("--config", config_path, "settings file (musterd.yaml(5))");
   app.add_flag("--check-config", check_only, "check the settings file and exit");
   app.set_version_flag("--version", std::string("musterd " PACKAGE_VERSION));
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : exit_wrong_config;
+  }
 
   const auto settings = load_settings(config_path, config_option->count() > 0 || check_only);
   if (!settings) {
     std::cerr << settings.error().message << "\n";
-    return exit_configuration;
+    return exit_wrong_config;
   }
   if (check_only) {
     std::cout << config_path << ": good\n";

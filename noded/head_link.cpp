@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "noded/head_link.hpp"
 
+#include <cstdlib>
 #include <utility>
 
 #include "logic/field_reader.hpp"
@@ -24,15 +25,16 @@ const logic::BackoffRule idle_rule{milliseconds{100}, 2.0, seconds{10}, 0.3};
 
 }  // namespace
 
-HeadLink::HeadLink(sys::EventLoop& loop, Duration poll_wait, Owner owner)
+HeadLink::HeadLink(sys::EventLoop& loop, const NodeConfig& config, Owner owner)
     : loop_(loop),
-      poll_wait_(poll_wait),
+      poll_wait_(config.poll_wait),
+      max_clock_skew_(config.max_clock_skew),
       owner_(std::move(owner)),
       backoff_(trouble_rule),
       idle_backoff_(idle_rule) {}
 
 Result<std::unique_ptr<HeadLink>> HeadLink::create(sys::EventLoop& loop, const NodeConfig& config, Owner owner) {
-  std::unique_ptr<HeadLink> link{new HeadLink(loop, config.poll_wait, std::move(owner))};
+  std::unique_ptr<HeadLink> link{new HeadLink(loop, config, std::move(owner))};
   const std::vector<uid_t> trusted = known_uids(config.head_users);
   if (trusted.empty()) return logic::reject_error("head_users: this machine knows none of them");
   for (const std::string& url : config.servers) {
@@ -82,16 +84,22 @@ void HeadLink::take(const Result<sys::HttpAnswer>& result) {
 }
 
 void HeadLink::take_refusal(const sys::HttpAnswer& answer) {
-  const std::string text =
+  std::string text =
       answer.message.empty() ? "HTTP status " + std::to_string(answer.status) : "refused: " + answer.message;
   if (answer.status == 401) {
-    disprove(servers_[current_].url + ": " + text);
     // The refusal is not authenticated, and the header has whole seconds: good enough to say what is wrong.
     if (answer.date != logic::no_time) {
       const Duration half{milliseconds{500}};
-      proof_.skew = logic::clock_skew(sys::now() - answer.round_trip, sys::now(), answer.date + half);
+      const logic::Time received = sys::now();
+      proof_.skew = logic::clock_skew(received - answer.round_trip, received, answer.date + half);
       proof_.skew_error = answer.round_trip / 2 + half;
+      const Duration apart{std::abs(proof_.skew->count())};
+      if (apart > max_clock_skew_) {
+        text += "; this machine's clock is " + logic::duration_text(apart) +
+                (*proof_.skew > Duration{0} ? " ahead of" : " behind") + " the head's";
+      }
     }
+    disprove(servers_[current_].url + ": " + text);
   }
   trouble(text);
 }
@@ -112,8 +120,8 @@ void HeadLink::trouble(const std::string& what) {
   }
   current_ = (current_ + 1) % servers_.size();
   const Duration delay = backoff_.failed(owner_.random());
-  waiting_ = "waiting for musterd at " + url + ": " + cause + ", retry " + std::to_string(backoff_.failures()) + " in " +
-             logic::duration_text(delay);
+  waiting_ = "waiting for musterd at " + url + ": " + cause + ", retry " + std::to_string(backoff_.failures()) +
+             " in " + logic::duration_text(delay);
   sys::log_throttled(sys::LogLevel::warning, "musterd_away", url, cause);
   send_after(delay);
   owner_.changed();

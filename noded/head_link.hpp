@@ -45,7 +45,7 @@ class HeadLink {
     std::unique_ptr<sys::HttpClient> client;
   };
 
-  HeadLink(sys::EventLoop& loop, logic::Duration poll_wait, Owner owner);
+  HeadLink(sys::EventLoop& loop, const NodeConfig& config, Owner owner);
   void send();
   void send_after(logic::Duration delay);
   void take(const logic::Result<sys::HttpAnswer>& result);
@@ -56,6 +56,7 @@ class HeadLink {
 
   sys::EventLoop& loop_;
   logic::Duration poll_wait_;
+  logic::Duration max_clock_skew_;
   Owner owner_;
   std::vector<Server> servers_;
   std::size_t current_ = 0;

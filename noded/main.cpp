@@ -73,9 +73,7 @@ int run(int argc, char** argv) {
   app.set_version_flag("-V,--version", "muster-noded " PACKAGE_VERSION);
   try {
     app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : exit_wrong_config;
-  }
+  } catch (const CLI::ParseError& error) { return app.exit(error) == 0 ? 0 : exit_wrong_config; }
   if (options.verbose) sys::set_log_level(LogLevel::debug);
 
   auto config = load_node_config(options.config);

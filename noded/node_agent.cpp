@@ -84,7 +84,8 @@ void NodeAgent::identify() {
   report_.node_name = config_.node_name;
   report_.address = config_.address;
   log(LogLevel::info, "identity", {{"instance", *id}});
-  if (auto connected = connect(); !connected) log(LogLevel::err, "musterd_link", {{"result", connected.error().message}});
+  if (auto connected = connect(); !connected)
+    log(LogLevel::err, "musterd_link", {{"result", connected.error().message}});
 }
 
 Status NodeAgent::connect() {

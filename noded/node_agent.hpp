@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// noded's one loop of work: look at the machine, hear musterd, let logic/node_steps decide, act, report. Owns all state.
+// noded's one loop of work: look at the machine, hear musterd, let logic/node_steps decide, act, report. Owns all
+// state.
 #pragma once
 
 #include <memory>

@@ -125,7 +125,8 @@ void SlurmdKeeper::stop_then_begin() {
     log(LogLevel::info, "slurmd_stop", {{"result", sent.error().message}});
   }
   stop_timer_ = loop_.after(stop_limit, [this] {
-    log(LogLevel::warning, "slurmd_stop", {{"result", "still there after " + logic::duration_text(stop_limit)}, {"next", "SIGKILL"}});
+    log(LogLevel::warning, "slurmd_stop",
+        {{"result", "still there after " + logic::duration_text(stop_limit)}, {"next", "SIGKILL"}});
     (void)watch_->signal(SIGKILL);
   });
 }
@@ -151,9 +152,9 @@ void SlurmdKeeper::begin_child() {
   for (std::string& argument : slurmd_arguments(wanted_, config_.conf_server, config_.slurmd_arguments)) {
     arguments.push_back(std::move(argument));
   }
-  const auto started = sys::start_detached(arguments, state_.output_path(), [this](const sys::ProcessIdentity& process) {
-    return state_.save(record(process));
-  });
+  const auto started =
+      sys::start_detached(arguments, state_.output_path(),
+                          [this](const sys::ProcessIdentity& process) { return state_.save(record(process)); });
   if (!started) return not_started(started.error().message);
   if (auto watched = watch(*started); !watched) return ended(watched.error().message);
   running(*started);
@@ -198,7 +199,8 @@ logic::Result<bool> SlurmdKeeper::write_unit_files(const std::string& options) c
       "\n"
       "# muster-noded starts it again, after its checks.\n"
       "Restart=no\n";
-  if (auto written = replace_if_other(directory + "/90-muster.conf", drop_in, replaced); !written) return written.error();
+  if (auto written = replace_if_other(directory + "/90-muster.conf", drop_in, replaced); !written)
+    return written.error();
   return replaced;
 }
 

@@ -26,8 +26,8 @@ Result<StateFile> StateFile::open(const std::string& directory) {
   if (fd < 0) return logic::reject_error(path + ": " + std::strerror(errno));
   StateFile file{directory, fd};
   if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
-    return logic::reject_error(path + ": " + (errno == EWOULDBLOCK ? "another muster-noded runs on this directory"
-                                                                   : std::strerror(errno)));
+    return logic::reject_error(
+        path + ": " + (errno == EWOULDBLOCK ? "another muster-noded runs on this directory" : std::strerror(errno)));
   }
   return file;
 }

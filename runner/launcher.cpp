@@ -20,8 +20,8 @@ namespace muster::runner {
 
 namespace {
 
-constexpr std::chrono::seconds stop_grace{30};    // torchrun's; from SIGTERM to SIGKILL
-constexpr std::chrono::seconds kill_wait{10};     // for a process in uninterruptible sleep, which SIGKILL does not end
+constexpr std::chrono::seconds stop_grace{30};  // torchrun's; from SIGTERM to SIGKILL
+constexpr std::chrono::seconds kill_wait{10};   // for a process in uninterruptible sleep, which SIGKILL does not end
 constexpr std::chrono::milliseconds sweep_interval{50};
 constexpr int most_sweeps = 100;  // 5 s
 
@@ -84,7 +84,8 @@ void Launcher::on_worker_end(const Worker& worker) {
   if (worker.exit_code() == 0) return;
   if (exit_code_ == 0) exit_code_ = worker.exit_code();
   if (phase_ != Phase::running) return;
-  const auto others = std::count_if(workers_.begin(), workers_.end(), [](const auto& other) { return !other->has_ended(); });
+  const auto others =
+      std::count_if(workers_.begin(), workers_.end(), [](const auto& other) { return !other->has_ended(); });
   std::string text = "worker of rank " + std::to_string(worker.spec().rank) + " (local rank " +
                      std::to_string(worker.spec().local_rank) + ", pid " + std::to_string(worker.pid()) +
                      ") failed: " + ending(worker);
@@ -119,8 +120,8 @@ bool Launcher::all_ended() const {
 void Launcher::sweep() {
   phase_ = Phase::sweeping;
   const bool gone = !kill_leftovers();
-  const bool silent = std::all_of(workers_.begin(), workers_.end(),
-                                  [](const auto& worker) { return worker->streams_have_ended(); });
+  const bool silent =
+      std::all_of(workers_.begin(), workers_.end(), [](const auto& worker) { return worker->streams_have_ended(); });
   if ((gone && silent) || sweeps_ == most_sweeps) {
     if (!gone) say("a process that a worker left behind cannot be killed; leaving it");
     loop_.stop();

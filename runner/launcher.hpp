@@ -18,8 +18,8 @@ class Launcher {
  public:
   explicit Launcher(sys::EventLoop& loop) : loop_(loop) {}
 
-  /// Starts them all, returns when all have ended: the exit code of the first that failed (128 + N for signal N), else 0.
-  /// An error means that they could not be started; those that were are gone again.
+  /// Starts them all, returns when all have ended: the exit code of the first that failed (128 + N for signal N), else
+  /// 0. An error means that they could not be started; those that were are gone again.
   logic::Result<int> run(std::vector<WorkerSpec> specs);
 
  private:

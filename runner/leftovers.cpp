@@ -33,8 +33,7 @@ bool kill_leftovers() {
 }
 
 void reap_leftovers() {
-  while (::waitpid(-1, nullptr, WNOHANG) > 0) {
-  }
+  while (::waitpid(-1, nullptr, WNOHANG) > 0) {}
 }
 
 void end_leftovers() {

@@ -14,7 +14,7 @@
 #include <system_error>
 #include <thread>
 
-#include "runner/fd.hpp"
+#include "sys/fd.hpp"
 #include "sys/files.hpp"
 
 namespace muster::runner {
@@ -56,7 +56,7 @@ int gpu_count() {
 }
 
 logic::Result<int> free_port() {
-  const Fd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const sys::Fd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);

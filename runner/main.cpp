@@ -68,8 +68,8 @@ logic::Result<runner::WorkerSpec> worker_spec(const runner::Options& options, co
   const auto file = [&](const char* name) { return folder.empty() ? std::string() : folder + name; };
   spec.out = stream_target(tee.out, redirect.out, on_console, file("stdout.log"));
   spec.err = stream_target(tee.err, redirect.err, on_console, file("stderr.log"));
-  spec.environment = logic::worker_environment(plan.place, plan.settings, local_rank, spec.error_file,
-                                               runner::process_environment());
+  spec.environment =
+      logic::worker_environment(plan.place, plan.settings, local_rank, spec.error_file, runner::process_environment());
   return spec;
 }
 

@@ -54,7 +54,8 @@ std::string both_spellings(const std::string& name, const std::string& short_for
 
 std::string variable_of(std::string name) {
   std::replace(name.begin(), name.end(), '-', '_');
-  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
   return "PET_" + name;
 }
 
@@ -64,7 +65,8 @@ CLI::Option* option(CLI::App& app, const std::string& name, T& target, const std
   return app.add_option(both_spellings(name, short_form), target, help)->envname(variable_of(name));
 }
 
-CLI::Option* flag(CLI::App& app, const std::string& names, const std::string& variable, bool& target, const std::string& help) {
+CLI::Option* flag(CLI::App& app, const std::string& names, const std::string& variable, bool& target,
+                  const std::string& help) {
   return app.add_flag(names, target, help)->envname(variable);
 }
 
@@ -75,9 +77,11 @@ void describe(CLI::App& app, Written& written) {
 
   const std::string place = "Nodes and workers";
   option(app, "nnodes", written.nnodes, "Number of nodes; default: those of the Slurm step, else 1")->group(place);
-  option(app, "nproc-per-node", written.nproc, "Workers on each node: a number, cpu, gpu or auto; default 1")->group(place);
+  option(app, "nproc-per-node", written.nproc, "Workers on each node: a number, cpu, gpu or auto; default 1")
+      ->group(place);
   option(app, "node-rank", written.node_rank, "Rank of this node, outside a Slurm step")->group(place);
-  option(app, "master-addr", written.master_addr, "Where rank 0 listens; default: first node of the step")->group(place);
+  option(app, "master-addr", written.master_addr, "Where rank 0 listens; default: first node of the step")
+      ->group(place);
   option(app, "master-port", written.master_port, "Its port; default: worked out from job and step")
       ->check(CLI::Range(1, 65535))
       ->group(place);
@@ -86,14 +90,17 @@ void describe(CLI::App& app, Written& written) {
 
   const std::string program = "Program";
   flag(app, "-m,--module", "PET_MODULE", written.is_module, "SCRIPT is a Python module")->group(program);
-  flag(app, both_spellings("no-python"), "PET_NO_PYTHON", written.no_python, "SCRIPT is a program, not Python")->group(program);
+  flag(app, both_spellings("no-python"), "PET_NO_PYTHON", written.no_python, "SCRIPT is a program, not Python")
+      ->group(program);
   flag(app, both_spellings("run-path"), "PET_RUN_PATH", written.run_path, "Not supported")->group(program);
 
   const std::string output = "Output";
   option(app, "log-dir", written.log_dir, "Folder for the workers' output")->group(output);
-  option(app, "redirects", written.redirects, "Into files instead: 0 none, 1 stdout, 2 stderr, 3 both, or RANK:N,...", "r")
+  option(app, "redirects", written.redirects, "Into files instead: 0 none, 1 stdout, 2 stderr, 3 both, or RANK:N,...",
+         "r")
       ->group(output);
-  option(app, "tee", written.tee, "Shown line by line with a prefix, and into files: as --redirects", "t")->group(output);
+  option(app, "tee", written.tee, "Shown line by line with a prefix, and into files: as --redirects", "t")
+      ->group(output);
   option(app, "local-ranks-filter", written.local_ranks_filter, "Show only these local ranks: 0,2")->group(output);
 
   const std::string taken = "Accepted for torchrun's sake";
@@ -161,13 +168,12 @@ Result<Options> understand(const Written& written, std::vector<std::string> comm
 
 std::variant<Options, int> parse_options(int argc, const char* const* argv) {
   Written written;
-  CLI::App app{"muster-run [OPTIONS] SCRIPT [ARGUMENTS...]: starts the workers of a training job on this node", "muster-run"};
+  CLI::App app{"muster-run [OPTIONS] SCRIPT [ARGUMENTS...]: starts the workers of a training job on this node",
+               "muster-run"};
   describe(app, written);
   try {
     app.parse(argc, argv);
-  } catch (const CLI::ParseError& problem) {
-    return app.exit(problem) == 0 ? 0 : exit_usage;
-  }
+  } catch (const CLI::ParseError& problem) { return app.exit(problem) == 0 ? 0 : exit_usage; }
   auto options = understand(written, app.remaining());
   if (!options) {
     std::cerr << "muster-run: " << options.error().message << "\n";

@@ -33,8 +33,8 @@ void write_all(int fd, std::string_view text) {
   }
 }
 
-Result<Fd> open_log(const std::string& path) {
-  Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+Result<sys::Fd> open_log(const std::string& path) {
+  sys::Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
   if (!file) return logic::reject_error("cannot write " + path + ": " + errno_text());
   return file;
 }
@@ -64,9 +64,9 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 
 /// The two ends of a stream: what the worker gets as its fd (-1 = inherits ours), and what we read from (if piped).
 struct StreamEnds {
-  Fd worker;
-  Fd pipe;
-  Fd file;
+  sys::Fd worker;
+  sys::Fd pipe;
+  sys::Fd file;
 };
 
 Result<StreamEnds> prepare(const StreamTarget& target) {
@@ -79,21 +79,21 @@ Result<StreamEnds> prepare(const StreamTarget& target) {
   if (target.is_piped) {
     std::array<int, 2> both{};
     if (::pipe2(both.data(), O_CLOEXEC) != 0) return logic::retry_error("cannot make a pipe: " + errno_text());
-    ends.pipe = Fd(both[0]);
-    ends.worker = Fd(both[1]);
+    ends.pipe = sys::Fd(both[0]);
+    ends.worker = sys::Fd(both[1]);
     ::fcntl(ends.pipe.get(), F_SETFL, O_NONBLOCK);  // our end only: the worker's has a description of its own
   } else if (ends.file) {
     ends.worker = std::move(ends.file);
   } else if (!target.is_shown) {
-    ends.worker = Fd(::open("/dev/null", O_WRONLY | O_CLOEXEC));
+    ends.worker = sys::Fd(::open("/dev/null", O_WRONLY | O_CLOEXEC));
     if (!ends.worker) return logic::retry_error("cannot open /dev/null: " + errno_text());
   }
   return ends;
 }
 
 /// In the child, between fork and exec: only calls that are safe there.
-[[noreturn]] void become_worker(pid_t parent, const StreamEnds& out, const StreamEnds& err, int report, char* const* arguments,
-                                char* const* environment) {
+[[noreturn]] void become_worker(pid_t parent, const StreamEnds& out, const StreamEnds& err, int report,
+                                char* const* arguments, char* const* environment) {
   ::setsid();
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(cannot_start);  // it died before prctl
@@ -113,8 +113,8 @@ Result<StreamEnds> prepare(const StreamTarget& target) {
 Result<pid_t> launch(WorkerSpec& spec, const StreamEnds& out, const StreamEnds& err) {
   std::array<int, 2> both{};
   if (::pipe2(both.data(), O_CLOEXEC) != 0) return logic::retry_error("cannot make a pipe: " + errno_text());
-  const Fd read_end(both[0]);
-  Fd write_end(both[1]);
+  const sys::Fd read_end(both[0]);
+  sys::Fd write_end(both[1]);
   std::vector<std::string> environment = environment_of(spec);
   const std::vector<char*> environment_pointers = pointers(environment);
   const std::vector<char*> arguments = pointers(spec.command);
@@ -125,9 +125,7 @@ Result<pid_t> launch(WorkerSpec& spec, const StreamEnds& out, const StreamEnds& 
   write_end.reset();
   int why = 0;
   ssize_t got = 0;
-  do {
-    got = ::read(read_end.get(), &why, sizeof why);
-  } while (got < 0 && errno == EINTR);
+  do { got = ::read(read_end.get(), &why, sizeof why); } while (got < 0 && errno == EINTR);
   if (got == static_cast<ssize_t>(sizeof why)) {
     ::waitpid(child, nullptr, 0);
     return logic::reject_error("cannot start " + spec.command.front() + ": " + std::strerror(why));
@@ -137,7 +135,7 @@ Result<pid_t> launch(WorkerSpec& spec, const StreamEnds& out, const StreamEnds& 
 
 }  // namespace
 
-Result<std::unique_ptr<TeedStream>> TeedStream::begin(sys::EventLoop& loop, Fd pipe, int console, Fd file,
+Result<std::unique_ptr<TeedStream>> TeedStream::begin(sys::EventLoop& loop, sys::Fd pipe, int console, sys::Fd file,
                                                       const std::string& prefix) {
   const int fd = pipe.get();
   std::unique_ptr<TeedStream> stream(new TeedStream(std::move(pipe), console, std::move(file), prefix));
@@ -184,7 +182,8 @@ Result<std::unique_ptr<Worker>> Worker::start(sys::EventLoop& loop, WorkerSpec s
     worker->streams_.push_back(std::move(*stream));
     return logic::Done{};
   };
-  for (const auto& status : {tee(*out, worker->spec_.out, STDOUT_FILENO), tee(*err, worker->spec_.err, STDERR_FILENO)}) {
+  for (const auto& status :
+       {tee(*out, worker->spec_.out, STDOUT_FILENO), tee(*err, worker->spec_.err, STDERR_FILENO)}) {
     if (status) continue;
     worker->kill_all();
     ::waitpid(worker->pid_, nullptr, 0);
@@ -212,7 +211,8 @@ bool Worker::reap() {
   if (has_ended_) return false;
   // Looked at before it is reaped: until then nobody else gets its number, so the group that is killed is its own.
   siginfo_t info{};
-  if (::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid != pid_) return false;
+  if (::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid != pid_)
+    return false;
   ::kill(-pid_, SIGKILL);
   int status = 0;
   ::waitpid(pid_, &status, 0);

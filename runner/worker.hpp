@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "logic/result.hpp"
-#include "runner/fd.hpp"
 #include "runner/line_prefix.hpp"
 #include "sys/event_loop.hpp"
+#include "sys/fd.hpp"
 
 namespace muster::runner {
 
@@ -41,19 +41,19 @@ struct WorkerSpec {
 class TeedStream {
  public:
   /// console: our stdout or stderr, -1 = not shown; file: -1 = none.
-  static logic::Result<std::unique_ptr<TeedStream>> begin(sys::EventLoop& loop, Fd pipe, int console, Fd file,
+  static logic::Result<std::unique_ptr<TeedStream>> begin(sys::EventLoop& loop, sys::Fd pipe, int console, sys::Fd file,
                                                           const std::string& prefix);
   bool has_ended() const { return pipe_.get() < 0; }
 
  private:
-  TeedStream(Fd pipe, int console, Fd file, const std::string& prefix)
+  TeedStream(sys::Fd pipe, int console, sys::Fd file, const std::string& prefix)
       : pipe_(std::move(pipe)), console_(console), file_(std::move(file)), lines_(prefix) {}
   void read_some();
   void end();
 
-  Fd pipe_;
+  sys::Fd pipe_;
   int console_;
-  Fd file_;
+  sys::Fd file_;
   LinePrefix lines_;
   sys::EventLoop::Handle source_;
 };

@@ -21,7 +21,8 @@ std::string worker_error(const std::string& error_file) {
   if (!document) return {};
   // {"message": {"message": "...", "extraInfo": {...}}}, or {"message": "...", "timestamp": ...}
   std::string message = document->text_or("message");
-  if (const logic::Value* inner = document->find("message"); inner && inner->is_map()) message = inner->text_or("message");
+  if (const logic::Value* inner = document->find("message"); inner && inner->is_map())
+    message = inner->text_or("message");
   return logic::clip(logic::safe_text(message.substr(0, message.find('\n')), {}), longest_message);
 }
 

@@ -18,6 +18,8 @@
 #include <optional>
 #include <string_view>
 
+#include "sys/fd.hpp"
+
 extern char** environ;
 
 namespace muster::sys {
@@ -35,28 +37,6 @@ constexpr std::size_t max_line_bytes = 64u << 20;
 constexpr std::size_t read_turn_bytes = 4u << 20;
 constexpr std::size_t read_chunk_bytes = 256u << 10;
 constexpr int reap_wait_ms = 200;
-
-class Fd {
- public:
-  Fd() = default;
-  explicit Fd(int fd) : fd_(fd) {}
-  Fd(Fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Fd& operator=(Fd&& other) noexcept {
-    reset();
-    fd_ = std::exchange(other.fd_, -1);
-    return *this;
-  }
-  ~Fd() { reset(); }
-  int get() const { return fd_; }
-  bool is_open() const { return fd_ >= 0; }
-  void reset() {
-    if (fd_ >= 0) ::close(fd_);
-    fd_ = -1;
-  }
-
- private:
-  int fd_ = -1;
-};
 
 struct Pipe {
   Fd read_end;
@@ -249,7 +229,7 @@ class PipeWriter {
   PipeWriter& operator=(const PipeWriter&) = delete;
 
   void send(std::string bytes) {
-    if (!fd_.is_open() || bytes.empty()) return;
+    if (!fd_ || bytes.empty()) return;
     queue_.push_back(std::move(bytes));
     flush();
   }
@@ -260,7 +240,7 @@ class PipeWriter {
 
  private:
   void flush() {
-    while (fd_.is_open() && !queue_.empty()) {
+    while (fd_ && !queue_.empty()) {
       const std::string& front = queue_.front();
       const ssize_t written = ::write(fd_.get(), front.data() + sent_, front.size() - sent_);
       if (written < 0) {

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <utility>
 
+#include "sys/fd.hpp"
 #include "sys/files.hpp"
 
 namespace muster::sys {
@@ -22,27 +23,6 @@ namespace {
 using logic::Done;
 using logic::Result;
 using logic::Status;
-
-class Fd {
- public:
-  Fd() = default;
-  explicit Fd(int fd) : fd_(fd) {}
-  Fd(Fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Fd& operator=(Fd&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  Fd(const Fd&) = delete;
-  Fd& operator=(const Fd&) = delete;
-  ~Fd() { reset(); }
-  void reset() {
-    if (fd_ >= 0) close(std::exchange(fd_, -1));
-  }
-  int get() const { return fd_; }
-
- private:
-  int fd_ = -1;
-};
 
 logic::Error failed(const std::string& what, int number) {
   return logic::retry_error(what + ": " + std::strerror(number));
@@ -64,8 +44,8 @@ Result<Pipe> make_pipe() {
   return result;
 }
 
-/// Everything that the child needs, made before the fork: after it only async-signal-safe calls are allowed, since other
-/// threads (libcurl's resolver) may have held locks.
+/// Everything that the child needs, made before the fork: after it only async-signal-safe calls are allowed, since
+/// other threads (libcurl's resolver) may have held locks.
 struct ChildPlan {
   std::vector<char*> argv;
   std::vector<char*> envp;
@@ -104,7 +84,8 @@ std::vector<char*> detached_environment() {
   // End of file: whoever should have written us down is gone.
   if (read(plan.go_fd, &go, 1) != 1) _exit(127);
 #ifdef SYS_close_range
-  // What a library of ours opened without O_CLOEXEC. 4 is CLOSE_RANGE_CLOEXEC; older kernels refuse, which does no harm.
+  // What a library of ours opened without O_CLOEXEC. 4 is CLOSE_RANGE_CLOEXEC; older kernels refuse, which does no
+  // harm.
   syscall(SYS_close_range, 3u, ~0u, 4u);
 #endif
   execve(plan.argv[0], plan.argv.data(), plan.envp.data());
@@ -116,9 +97,7 @@ std::vector<char*> detached_environment() {
 std::string how_it_ended(pid_t pid) {
   int status = 0;
   pid_t reaped = 0;
-  do {
-    reaped = waitpid(pid, &status, WNOHANG);
-  } while (reaped < 0 && errno == EINTR);
+  do { reaped = waitpid(pid, &status, WNOHANG); } while (reaped < 0 && errno == EINTR);
   if (reaped != pid) return "it has gone";
   if (WIFEXITED(status)) return "exit status " + std::to_string(WEXITSTATUS(status));
   return "signal " + std::to_string(WTERMSIG(status));
@@ -186,7 +165,8 @@ Result<ProcessIdentity> start_detached(const std::vector<std::string>& arguments
   if (!error) return error.error();
 
   std::vector<std::string> copies = arguments;
-  ChildPlan plan{{}, detached_environment(), null_fd.get(), output_fd.get(), go->read_end.get(), error->write_end.get()};
+  ChildPlan plan{
+      {}, detached_environment(), null_fd.get(), output_fd.get(), go->read_end.get(), error->write_end.get()};
   for (std::string& argument : copies) plan.argv.push_back(argument.data());
   plan.argv.push_back(nullptr);
 
@@ -203,9 +183,7 @@ Result<ProcessIdentity> start_detached(const std::vector<std::string>& arguments
   go->write_end.reset();
   int number = 0;
   ssize_t got = 0;
-  do {
-    got = read(error->read_end.get(), &number, sizeof number);
-  } while (got < 0 && errno == EINTR);
+  do { got = read(error->read_end.get(), &number, sizeof number); } while (got < 0 && errno == EINTR);
   if (recorded && got == 0) return *identity;
   waitpid(pid, nullptr, 0);
   if (!recorded) return recorded.error();

@@ -31,9 +31,9 @@ struct ProcessIdentity {
 std::optional<ProcessIdentity> find_process(pid_t pid);
 bool is_alive(const ProcessIdentity& process);
 
-/// Runs arguments[0] (an absolute path) in its own session, stdin from /dev/null, stdout and stderr into output_file, which
-/// is emptied first. record is called with the identity before the program begins: if it fails, or if we die meanwhile,
-/// the program never runs. So there is no running process that nobody has written down.
+/// Runs arguments[0] (an absolute path) in its own session, stdin from /dev/null, stdout and stderr into output_file,
+/// which is emptied first. record is called with the identity before the program begins: if it fails, or if we die
+/// meanwhile, the program never runs. So there is no running process that nobody has written down.
 logic::Result<ProcessIdentity> start_detached(const std::vector<std::string>& arguments, const std::string& output_file,
                                               const std::function<logic::Status(const ProcessIdentity&)>& record);
 

@@ -184,14 +184,19 @@ class Loop final : public EventLoop {
   }
 
   Status run() override {
-    if (int error = sd_event_loop(event_.get()); error < 0) return loop_error("run", error);
+    // Not sd_event_loop with sd_event_exit: after those no source can be made any more, and run() could not be called again.
+    is_running_ = true;
+    while (is_running_) {
+      if (int error = sd_event_run(event_.get(), UINT64_MAX); error < 0) return loop_error("run", error);
+    }
     return Done{};
   }
 
-  void stop() override { sd_event_exit(event_.get(), 0); }
+  void stop() override { is_running_ = false; }
 
  private:
   static constexpr std::uint64_t timer_accuracy_us = 1000;
+  bool is_running_ = false;
 
   [[noreturn]] static void give_up(const char* what, int negative_errno) {
     const std::string text = std::string(what) + ": " + std::strerror(-negative_errno) + "\n";

@@ -11,33 +11,14 @@
 #include <cstring>
 #include <string_view>
 
+#include "sys/fd.hpp"
+
 namespace muster::sys {
 namespace {
 
 using logic::Done;
 using logic::Error;
 using logic::Status;
-
-class Fd {
- public:
-  explicit Fd(int fd) : fd_(fd) {}
-  Fd(const Fd&) = delete;
-  Fd& operator=(const Fd&) = delete;
-  ~Fd() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  int get() const { return fd_; }
-  bool is_open() const { return fd_ >= 0; }
-  /// Closes now, so that an error of the last write is seen.
-  bool close_now() {
-    const int fd = fd_;
-    fd_ = -1;
-    return ::close(fd) == 0;
-  }
-
- private:
-  int fd_;
-};
 
 Error file_error(std::string_view what, const std::string& path, int code) {
   std::string sentence = std::string(what) + " " + path + ": " + std::strerror(code);
@@ -76,7 +57,7 @@ bool write_all(int fd, std::string_view content) {
 
 Status sync_directory(const std::string& directory) {
   const Fd fd(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!fd.is_open()) return file_error("cannot open the directory", directory, errno);
+  if (!fd) return file_error("cannot open the directory", directory, errno);
   // Some file systems know no fsync of a directory; the rename is then as durable as they make it.
   if (::fsync(fd.get()) != 0 && errno != EINVAL) return file_error("cannot fsync the directory", directory, errno);
   return Done{};
@@ -86,7 +67,7 @@ Status sync_directory(const std::string& directory) {
 
 logic::Result<std::string> read_file(const std::string& path, std::size_t max_bytes) {
   const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!fd.is_open()) return file_error("cannot open", path, errno);
+  if (!fd) return file_error("cannot open", path, errno);
   std::string content;
   std::array<char, 65536> chunk{};
   for (;;) {
@@ -105,7 +86,7 @@ logic::Result<std::string> read_file(const std::string& path, std::size_t max_by
 Status replace_file(const std::string& path, const std::string& content, unsigned mode, bool durable) {
   std::string temporary = path + ".XXXXXX";
   Fd fd(::mkostemp(temporary.data(), O_CLOEXEC));
-  if (!fd.is_open()) return file_error("cannot make a temporary file beside", path, errno);
+  if (!fd) return file_error("cannot make a temporary file beside", path, errno);
   const auto failed = [&](std::string_view what) {
     const Error error = file_error(what, path, errno);
     ::unlink(temporary.c_str());
@@ -114,7 +95,7 @@ Status replace_file(const std::string& path, const std::string& content, unsigne
   if (!write_all(fd.get(), content)) return failed("cannot write");
   if (::fchmod(fd.get(), static_cast<mode_t>(mode)) != 0) return failed("cannot set the mode of");
   if (durable && ::fsync(fd.get()) != 0) return failed("cannot fsync");
-  if (!fd.close_now()) return failed("cannot close");
+  if (!(::close(fd.release()) == 0)) return failed("cannot close");
   if (::rename(temporary.c_str(), path.c_str()) != 0) return failed("cannot replace");
   return durable ? sync_directory(directory_of(path)) : Status{Done{}};
 }

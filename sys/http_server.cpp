@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "sys/digest.hpp"
+#include "sys/fd.hpp"
 #include "sys/json.hpp"
 #include "sys/munge_credential.hpp"
 #include "sys/request_digest.hpp"
@@ -46,25 +47,6 @@ constexpr std::intptr_t connection_memory_bytes = 16 << 10;
 constexpr int listen_backlog = 1024;
 constexpr std::chrono::milliseconds farewell_time{500};
 constexpr std::string_view munge_scheme = "Munge ";
-
-class Fd {
- public:
-  Fd() = default;
-  explicit Fd(int fd) : fd_(fd) {}
-  Fd(Fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Fd& operator=(Fd&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  ~Fd() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  int get() const { return fd_; }
-  bool is_open() const { return fd_ >= 0; }
-
- private:
-  int fd_ = -1;
-};
 
 struct ResponseDestroy {
   void operator()(MHD_Response* response) const { MHD_destroy_response(response); }
@@ -227,7 +209,7 @@ Result<Fd> listen_on_path(const std::string& path) {
   path.copy(address.sun_path, path.size());
   const auto* generic = reinterpret_cast<const sockaddr*>(&address);
   Fd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!fd.is_open()) return socket_error("listen on " + path, errno);
+  if (!fd) return socket_error("listen on " + path, errno);
   if (::bind(fd.get(), generic, sizeof address) != 0) {
     if (errno != EADDRINUSE) return socket_error("listen on " + path, errno);
     // A socket that a killed server left behind answers nobody and is replaced.
@@ -254,7 +236,7 @@ Result<Fd> listen_on_port(const std::string& listen_address, std::uint16_t port)
   if (error != 0) return logic::reject_error(where + ": a numeric address is needed: " + ::gai_strerror(error));
   const std::unique_ptr<addrinfo, void (*)(addrinfo*)> owner(found, ::freeaddrinfo);
   Fd fd(::socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!fd.is_open()) return socket_error(where, errno);
+  if (!fd) return socket_error(where, errno);
   const int on = 1;
   ::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   // Inherited by what is accepted: the kernel finds clients that vanished.

@@ -240,14 +240,12 @@ logic::Result<Value> parse_json(std::string_view text, std::size_t max_bytes) {
   if (text.size() > max_bytes)
     return logic::reject_error("JSON: " + std::to_string(text.size()) + " bytes are more than the " +
                                std::to_string(max_bytes) + " allowed");
-  const char* const begin = text.data();
-  const char* const end = begin + text.size();
+  const char* position = text.data();
   Builder builder;
-  if (nlohmann::json::sax_parse(begin, end, &builder)) return builder.take();
-  // Once more, for the place.
-  const char* position = begin;
-  Builder again;
-  static_cast<void>(nlohmann::json::sax_parse(CountingIterator(begin, &position), CountingIterator(end, &position), &again));
+  const bool parsed =
+      nlohmann::json::sax_parse(CountingIterator(text.data(), &position),
+                                CountingIterator(text.data() + text.size(), &position), &builder);
+  if (parsed) return builder.take();
   return logic::reject_error("JSON: " + place_words(text, position) + ": " + builder.problem());
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "sys/systemd_manager.hpp"
 
-#include <sys/epoll.h>
 #include <poll.h>
+#include <sys/epoll.h>
 #include <systemd/sd-bus.h>
 #include <systemd/sd-daemon.h>
 
@@ -53,8 +53,8 @@ class Manager final : public SystemdManager {
     if (int error = sd_bus_open_system(&bus); error < 0) return bus_error("the system bus", error);
     bus_.reset(bus);
     sd_bus_slot* slot = nullptr;
-    const int matched = sd_bus_match_signal_async(bus, &slot, manager_name, manager_path, manager_interface, "JobRemoved",
-                                                  on_job_removed, nullptr, this);
+    const int matched = sd_bus_match_signal_async(bus, &slot, manager_name, manager_path, manager_interface,
+                                                  "JobRemoved", on_job_removed, nullptr, this);
     if (matched < 0) return bus_error("JobRemoved", matched);
     job_removed_.reset(slot);
     // systemd sends signals only to those who asked.
@@ -91,7 +91,8 @@ class Manager final : public SystemdManager {
     call("LoadUnit", deadline, {unit}, [this, unit, deadline, done = std::move(done)](Result<MessageHandle> reply) {
       if (!reply) return done(reply.error());
       const char* path = nullptr;
-      if (int error = sd_bus_message_read(reply->get(), "o", &path); error < 0) return done(bus_error("LoadUnit", error));
+      if (int error = sd_bus_message_read(reply->get(), "o", &path); error < 0)
+        return done(bus_error("LoadUnit", error));
       ask(Question{path, deadline, {}, done}, "org.freedesktop.systemd1.Unit", "LoadState");
     });
   }

@@ -5,7 +5,7 @@
 set -u
 : "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
 cd "$top_srcdir" || exit 99
-sources=$(find logic sys spank_plugin slurm_helper noded musterd cli runner tests -name '*.[ch]pp' | sort)
+sources=$(find logic sys spank_plugin slurm_helper noded musterd cli runner bench tests -name '*.[ch]pp' | sort)
 
 unlisted=
 unlicensed=

@@ -66,7 +66,7 @@ cluster_start() {
         rm -f /run/lab/slurmctld.once
         exec slurmctld -D $arguments'
     lab_wait "slurmctld to answer" 20 lab_slurmctld_answers || return 1
-    lab_service_start musterd env PATH="$1/bin:$1/sbin:/usr/sbin:/usr/bin:/sbin:/bin" "$1/sbin/musterd"
+    lab_service_start musterd env PATH="$1/bin:$1/sbin:/usr/sbin:/usr/bin:/sbin:/bin" "$1/sbin/musterd" --config /etc/muster/musterd.yaml
     lab_wait "musterd to answer" 20 cluster_run muster status --json
 }
 

@@ -245,8 +245,8 @@ facts_about_ways_round() {
     lab_slurmctld_start -c
     check "slurmctld -c forgets the slots" is_absent g6
     # 24.11 and later make the record again when slurmd gets SIGHUP. 22.05 refuses that until slurmd is started again.
-    lab_on g1 pkill -HUP -o -x slurmd
-    lab_on b2 pkill -HUP -o -x slurmd
+    lab_on g1 pkill -HUP -o -f '^slurmd '
+    lab_on b2 pkill -HUP -o -f '^slurmd '
     if lab_slurm_since 24.11; then
         check "a running slurmd with State=DRAIN in --conf that registers without a record comes back IDLE+DRAIN" \
             lab_wait "g1 to register again" 10 state_has g1 IDLE DRAIN

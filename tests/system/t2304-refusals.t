@@ -85,7 +85,6 @@ refuses "two groups with the same node names" "gpu-1" '$a\
   - {name: two, partition: gpu, target_count: 1, provider: local, node_prefix: gpu-, node: {cpus: 1, memory: 1 GiB}}'
 refuses "a partition that slurm.conf lacks" "partition.*nosuch" 's/partition: gpu/partition: nosuch/'
 refuses "a node name that exists already" "taken-2" 's/provider: local/&\n    node_prefix: taken-/'
-refuses "a node name that is a NodeSet's" "other-2" 's/provider: local/&\n    node_prefix: other-/'
 refuses "more nodes than MaxNodeCount" "MaxNodeCount" 's/target_count: 3/target_count: 30/'
 refuses "a provider program that is missing" "nosuch" 's/provider-program/nosuch/'
 refuses "a file that is no YAML" "$bad:" '1s/.*/cluster: [/'
@@ -93,6 +92,9 @@ refuses "a file that is no YAML" "$bad:" '1s/.*/cluster: [/'
 check "a dry run of a good file succeeds" cluster_run muster apply --dry-run -f /run/lab/good.yaml
 check "and changes nothing" test "$(records)" = 1
 check "a good file is applied after all that" cluster_run muster apply -f /run/lab/good.yaml
+# 22.05 would make this record and never start again.
+refuses "a node name that is a NodeSet's" "other-2" '$a\
+  - {name: two, partition: gpu, target_count: 3, provider: local, node_prefix: other-, node: {cpus: 1, memory: 1 GiB}}'
 keeps_going "a provider's own error reaches the operator" "not today" 'echo "{\"error\":{\"class\":\"transient\",\"message\":\"not today\"}}"'
 keeps_going "a provider that dies is reported with its last words" "last words" 'echo "last words" >&2; kill -KILL $$'
 keeps_going "a provider that answers rubbish is reported" "JSON|answer" 'echo rubbish'

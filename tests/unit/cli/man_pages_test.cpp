@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The man pages of the YAML files say what the tables of keys say: every key, its type and its default, and no other key.
+// The man pages of the YAML files say what the tables of keys say: every key, its type and its default, and no other
+// key.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -38,21 +38,22 @@ View view_of_width(std::size_t width) {
 }
 
 Value gathering_group() {
-  return Value::map({{"Name", "gpu"},
-                     {"Status", "Creating"},
-                     {"StatusReason", "waits for 1 more ready node: 3 of 4"},
-                     {"GateOpen", false},
-                     {"Partition", "gpu"},
-                     {"Ready", 3},
-                     {"Open", 0},
-                     {"MinCount", 4},
-                     {"TargetCount", 6},
-                     {"Counts", Value::map({{"Pending", 0}, {"Booting", 2}, {"Ready", 3}, {"Retrying", 1}})},
-                     {"Deadline", now + 10261},
-                     {"DeadlineAction", "roll back to 0 nodes"},
-                     {"EstimatedOpen", now + 65},
-                     {"LastProblem", Value::map({{"Time", now - 41}, {"Text", "launch of gpu-5: capacity: none left"}})},
-                     {"Launches", 7}});
+  return Value::map(
+      {{"Name", "gpu"},
+       {"Status", "Creating"},
+       {"StatusReason", "waits for 1 more ready node: 3 of 4"},
+       {"GateOpen", false},
+       {"Partition", "gpu"},
+       {"Ready", 3},
+       {"Open", 0},
+       {"MinCount", 4},
+       {"TargetCount", 6},
+       {"Counts", Value::map({{"Pending", 0}, {"Booting", 2}, {"Ready", 3}, {"Retrying", 1}})},
+       {"Deadline", now + 10261},
+       {"DeadlineAction", "roll back to 0 nodes"},
+       {"EstimatedOpen", now + 65},
+       {"LastProblem", Value::map({{"Time", now - 41}, {"Text", "launch of gpu-5: capacity: none left"}})},
+       {"Launches", 7}});
 }
 
 Value complete_group() {
@@ -105,12 +106,13 @@ TEST(RenderStatus, SaysNothingMoreAboutACompleteGroup) {
 
 TEST(RenderStatus, ShowsHeldJobsWithWhatTheyWaitFor) {
   Value answer = status({});
-  answer.set("HeldJobs", Value(Value::List{Value::map({{"JobId", 7},
-                                                       {"UserId", 1000},
-                                                       {"Partition", "gpu"},
-                                                       {"NodesNeeded", 4},
-                                                       {"HeldSince", now - 125},
-                                                       {"Text", "3 of 4 nodes of group gpu are ready"}})}));
+  answer.set("HeldJobs",
+             Value(Value::List{Value::map({{"JobId", 7},
+                                           {"UserId", 1000},
+                                           {"Partition", "gpu"},
+                                           {"NodesNeeded", 4},
+                                           {"HeldSince", now - 125},
+                                           {"Text", "muster: held until group gpu opens: 3 of 4 nodes ready"}})}));
   EXPECT_EQ(render_status(answer, plain_view()),
             "quickstart  Creating\n"
             "Slurm 22.05.8 is up\n"
@@ -118,8 +120,8 @@ TEST(RenderStatus, ShowsHeldJobsWithWhatTheyWaitFor) {
             "no instance groups yet; muster apply -f FILE makes them\n"
             "\n"
             "1 job held\n"
-            "JOB  USER   PARTITION  NODES  HELD           WAITS FOR\n"
-            "  7  alice  gpu            4  for 2 min 5 s  3 of 4 nodes of group gpu are ready\n");
+            "JOB  USER   PARTITION  NODES  HELD           WAITS UNTIL\n"
+            "  7  alice  gpu            4  for 2 min 5 s  group gpu opens: 3 of 4 nodes ready\n");
 }
 
 TEST(RenderStatus, SaysThatSlurmIsDownAndSinceWhen) {
@@ -169,32 +171,54 @@ TEST(WatchFrame, ClearsWhatWasThereAndFitsTheTerminal) {
 
 TEST(RenderNodes, ShowsALinePerNodeWithWhatItWaitsFor) {
   const Value answer = Value::map(
-      {{"Nodes",
-        Value(Value::List{
-            Value::map({{"Name", "gpu-1"}, {"Group", "gpu"}, {"Status", "Running"}, {"Step", "InService"},
-                        {"StepSince", now - 180}, {"InstanceId", "m-17"}, {"Address", "10.0.0.11"}, {"Attempt", 1},
-                        {"Slurm", "IDLE"}, {"Message", "open to jobs, 3 min"}}),
-            Value::map({{"Name", "gpu-5"}, {"Group", "gpu"}, {"Status", "Pending"}, {"Step", "Retrying"},
-                        {"StepSince", now - 41}, {"Deadline", now + 20}, {"Attempt", 2}, {"Slurm", "FUTURE+DRAIN"},
-                        {"Reason", "muster: gathering"}, {"Message", "no capacity."},
-                        {"Checks", Value(Value::List{Value::map({{"Name", "munge"}, {"Ok", false}, {"Text", "no socket"}}),
-                                                     Value::map({{"Name", "clock"}, {"Ok", true}})})}})})}});
-  EXPECT_EQ(render_nodes(answer, plain_view()),
-            "NODE   GROUP  STATUS   STEP         FOR  LEFT  TRY  SLURM         INSTANCE  ADDRESS    WHY\n"
-            "gpu-1  gpu    Running  InService  3 min             IDLE          m-17      10.0.0.11\n"
-            "gpu-5  gpu    Pending  Retrying    41 s  20 s    2  FUTURE+DRAIN                       no capacity; check munge "
-            "failed: no socket; Slurm: muster: gathering\n");
+      {{"Nodes", Value(Value::List{
+                     Value::map({{"Name", "gpu-1"},
+                                 {"Group", "gpu"},
+                                 {"Status", "Running"},
+                                 {"Step", "InService"},
+                                 {"StepSince", now - 180},
+                                 {"InstanceId", "m-17"},
+                                 {"Address", "10.0.0.11"},
+                                 {"Attempt", 1},
+                                 {"Slurm", "IDLE"},
+                                 {"Message", "open to jobs, 3 min"}}),
+                     Value::map({{"Name", "gpu-5"},
+                                 {"Group", "gpu"},
+                                 {"Status", "Pending"},
+                                 {"Step", "Retrying"},
+                                 {"StepSince", now - 41},
+                                 {"Deadline", now + 20},
+                                 {"Attempt", 2},
+                                 {"Slurm", "FUTURE+DRAIN"},
+                                 {"Reason", "gres/gpu count too low"},
+                                 {"Message", "no capacity."},
+                                 {"Checks", Value(Value::List{
+                                                Value::map({{"Name", "munge"}, {"Ok", false}, {"Text", "no socket"}}),
+                                                Value::map({{"Name", "clock"}, {"Ok", true}})})}})})}});
+  EXPECT_EQ(
+      render_nodes(answer, plain_view()),
+      "NODE   GROUP  STATUS   STEP         FOR  LEFT  TRY  SLURM         INSTANCE  ADDRESS    WHY\n"
+      "gpu-1  gpu    Running  InService  3 min             IDLE          m-17      10.0.0.11\n"
+      "gpu-5  gpu    Pending  Retrying    41 s  20 s    2  FUTURE+DRAIN                       no capacity; check munge "
+      "failed: no socket; Slurm: gres/gpu count too low\n");
 }
 
 TEST(RenderNodes, SaysWhenThereAreNone) { EXPECT_EQ(render_nodes(Value::map(), plain_view()), "no nodes\n"); }
 
 Value events() {
   return Value::map(
-      {{"Events", Value(Value::List{Value::map({{"EventTime", now - 2}, {"EventLevel", "Info"}, {"InstanceGroupName", "gpu"},
-                                                {"Kind", "MinCountReached"}, {"Description", "4 of 4"}}),
-                                    Value::map({{"EventTime", now - 1}, {"EventLevel", "Warn"}, {"InstanceGroupName", "gpu"},
-                                                {"NodeName", "gpu-node-12"}, {"Description", "launch failed:\nno capacity"}}),
-                                    Value::map({{"EventTime", now}, {"EventLevel", "Error"}, {"Description", "Slurm"}})})},
+      {{"Events",
+        Value(Value::List{Value::map({{"EventTime", now - 2},
+                                      {"EventLevel", "Info"},
+                                      {"InstanceGroupName", "gpu"},
+                                      {"Kind", "MinCountReached"},
+                                      {"Description", "4 of 4"}}),
+                          Value::map({{"EventTime", now - 1},
+                                      {"EventLevel", "Warn"},
+                                      {"InstanceGroupName", "gpu"},
+                                      {"NodeName", "gpu-node-12"},
+                                      {"Description", "launch failed:\nno capacity"}}),
+                          Value::map({{"EventTime", now}, {"EventLevel", "Error"}, {"Description", "Slurm"}})})},
        {"LastSequence", 3}});
 }
 
@@ -208,15 +232,17 @@ TEST(RenderEvents, ShowsALinePerEvent) {
 TEST(RenderEvents, KeepsItsColumnsFromBatchToBatch) {
   EventLines lines;
   lines.text(events(), plain_view());
-  const Value more = Value::map({{"Events", Value(Value::List{Value::map({{"EventTime", now}, {"EventLevel", "Info"},
-                                                                          {"NodeName", "gpu-1"}, {"Description", "up"}})})}});
+  const Value more = Value::map(
+      {{"Events", Value(Value::List{Value::map(
+                      {{"EventTime", now}, {"EventLevel", "Info"}, {"NodeName", "gpu-1"}, {"Description", "up"}})})}});
   EXPECT_EQ(lines.text(more, plain_view()), "clock+0  Info   gpu-1        up\n");
 }
 
 TEST(RenderWhy, AlignsWhatIsKnown) {
   const Value answer = Value::map(
       {{"Title", "job 7 is held"},
-       {"Lines", Value(Value::List{Value::map({{"Label", "waits for"}, {"Text", "4 nodes of group gpu; 3 are ready and the fourth boots"}}),
+       {"Lines", Value(Value::List{Value::map({{"Label", "waits for"},
+                                               {"Text", "4 nodes of group gpu; 3 are ready and the fourth boots"}}),
                                    Value::map({{"Label", "since"}, {"Text", "2 min 5 s"}})})}});
   EXPECT_EQ(render_why(answer, view_of_width(46)),
             "job 7 is held\n"
@@ -248,19 +274,20 @@ TEST(JobsToRelease, AreOnlyThoseThatMusterHolds) {
   const auto job = [](int id, const char* state, std::int64_t priority, const char* comment) {
     return Value::map({{"id", id}, {"state", state}, {"priority", priority}, {"admin_comment", comment}});
   };
-  const Value answer = Value::map(
-      {{"jobs", Value(Value::List{job(7, "PENDING", 0, "muster: held, 3 of 4 nodes ready min_count=4"),
-                                  job(8, "PENDING", 0, ""), job(9, "PENDING", 4294901757, "muster: held"),
-                                  job(10, "RUNNING", 0, "muster: held"), job(11, "PENDING", 0, "held by the admin")})}});
+  const Value answer =
+      Value::map({{"jobs", Value(Value::List{job(7, "PENDING", 0, "muster: held, 3 of 4 nodes ready min_count=4"),
+                                             job(8, "PENDING", 0, ""), job(9, "PENDING", 4294901757, "muster: held"),
+                                             job(10, "RUNNING", 0, "muster: held"),
+                                             job(11, "PENDING", 0, "held by the admin")})}});
   const Value::List jobs = jobs_to_release(answer);
   ASSERT_EQ(jobs.size(), 1U);
   EXPECT_EQ(jobs[0].integer_or("id"), 7);
 }
 
 TEST(RenderRelease, NamesTheJobs) {
-  const Value answer = Value::map({{"results", Value(Value::List{Value::map({{"id", 7}, {"ok", true}}),
-                                                                 Value::map({{"id", 9}, {"ok", true}}),
-                                                                 Value::map({{"id", 10}, {"ok", false}, {"error", "gone"}})})}});
+  const Value answer = Value::map(
+      {{"results", Value(Value::List{Value::map({{"id", 7}, {"ok", true}}), Value::map({{"id", 9}, {"ok", true}}),
+                                     Value::map({{"id", 10}, {"ok", false}, {"error", "gone"}})})}});
   const Value outcome = release_outcome(answer);
   EXPECT_EQ(render_release(outcome), "released 2 jobs: 7, 9\n");
   EXPECT_EQ(outcome.list_or_empty("Failed")[0].text_or("Message"), "gone");

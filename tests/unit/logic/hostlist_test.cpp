@@ -43,23 +43,22 @@ TEST_P(ExpandNames, GivesTheNamesInOrder) {
   EXPECT_EQ(*names, GetParam().names);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Rows, ExpandNames,
-    testing::Values(ExpandRow{"nothing", "", {}}, ExpandRow{"plain", "a,b", {"a", "b"}},
-                    ExpandRow{"ranges", "gpu-[1-3,6]", {"gpu-1", "gpu-2", "gpu-3", "gpu-6"}},
-                    ExpandRow{"order_of_the_node_table", "dyn[4,1,5]", {"dyn4", "dyn1", "dyn5"}},
-                    ExpandRow{"zeros", "n[08-10]", {"n08", "n09", "n10"}},
-                    ExpandRow{"two_brackets", "r[1-2]n[1-2]", {"r1n1", "r1n2", "r2n1", "r2n2"}},
-                    ExpandRow{"mixed", "a[1-2],b", {"a1", "a2", "b"}}),
-    [](const auto& row) { return row.param.what; });
+INSTANTIATE_TEST_SUITE_P(Rows, ExpandNames,
+                         testing::Values(ExpandRow{"nothing", "", {}}, ExpandRow{"plain", "a,b", {"a", "b"}},
+                                         ExpandRow{"ranges", "gpu-[1-3,6]", {"gpu-1", "gpu-2", "gpu-3", "gpu-6"}},
+                                         ExpandRow{"order_of_the_node_table", "dyn[4,1,5]", {"dyn4", "dyn1", "dyn5"}},
+                                         ExpandRow{"zeros", "n[08-10]", {"n08", "n09", "n10"}},
+                                         ExpandRow{"two_brackets", "r[1-2]n[1-2]", {"r1n1", "r1n2", "r2n1", "r2n2"}},
+                                         ExpandRow{"mixed", "a[1-2],b", {"a1", "a2", "b"}}),
+                         [](const auto& row) { return row.param.what; });
 
 class ExpandNamesRefuses : public testing::TestWithParam<const char*> {};
 
 TEST_P(ExpandNamesRefuses, WhatIsMalformed) { EXPECT_FALSE(expand_names(GetParam())); }
 
 INSTANTIATE_TEST_SUITE_P(Rows, ExpandNamesRefuses,
-                         testing::Values("a[", "a]", "a[]", "a[1-]", "a[2-1]", "a[x]", "a[[1]]", ",a", "a,", "a b", "a[1,]",
-                                         "a[1-4"));
+                         testing::Values("a[", "a]", "a[]", "a[1-]", "a[2-1]", "a[x]", "a[[1]]", ",a", "a,", "a b",
+                                         "a[1,]", "a[1-4"));
 
 TEST(ExpandNamesLimits, RefusesMoreNamesThanAsked) {
   EXPECT_FALSE(expand_names("n[1-999999999999]"));

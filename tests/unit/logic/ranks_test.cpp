@@ -58,8 +58,7 @@ TEST(FindPlace, RefusesANodeCountThatTheStepDoesNotHave) {
   options.nodes = NodeRange{2, 2};
   const auto place = find_place(options, with(third_of_four()));
   ASSERT_FALSE(place);
-  EXPECT_EQ(place.error().message,
-            "--nnodes=2, but the Slurm step has 4; leave --nnodes out or set srun --nodes");
+  EXPECT_EQ(place.error().message, "--nnodes=2, but the Slurm step has 4; leave --nnodes out or set srun --nodes");
 }
 
 TEST(FindPlace, RunsAnElasticRangeWithTheStepsNodesAndSaysSo) {
@@ -97,8 +96,11 @@ TEST(FindPlace, TakesABatchScriptForNoStep) {
 }
 
 TEST(FindPlace, RefusesVariablesThatContradictThemselves) {
-  for (const auto& [name, value] : {std::pair{"SLURM_NODEID", "4"}, {"SLURM_NODEID", "x"}, {"SLURM_STEP_NUM_NODES", "0"},
-                                    {"SLURM_STEP_NODELIST", "gpu-[1-2]"}, {"SLURM_STEP_NODELIST", "gpu-["},
+  for (const auto& [name, value] : {std::pair{"SLURM_NODEID", "4"},
+                                    {"SLURM_NODEID", "x"},
+                                    {"SLURM_STEP_NUM_NODES", "0"},
+                                    {"SLURM_STEP_NODELIST", "gpu-[1-2]"},
+                                    {"SLURM_STEP_NODELIST", "gpu-["},
                                     {"SLURM_JOB_ID", "-1"}}) {
     Variables variables = third_of_four();
     variables[name] = value;
@@ -154,7 +156,8 @@ TEST(WorkerCount, ReadsNumbersAndWords) {
   EXPECT_EQ(*worker_count("gpu", 64, 8), 8);
   EXPECT_EQ(*worker_count("auto", 64, 8), 8);
   EXPECT_EQ(*worker_count("auto", 64, 0), 64);
-  for (const char* wrong : {"0", "-1", "", "four", "4x", "99999999999"}) EXPECT_FALSE(worker_count(wrong, 64, 8)) << wrong;
+  for (const char* wrong : {"0", "-1", "", "four", "4x", "99999999999"})
+    EXPECT_FALSE(worker_count(wrong, 64, 8)) << wrong;
   EXPECT_FALSE(worker_count("gpu", 64, 0));
 }
 
@@ -197,8 +200,8 @@ TEST(WorkerEnvironment, CarriesEverythingThatTorchrunPromises) {
 }
 
 TEST(WorkerEnvironment, LeavesAloneWhatTheUserSet) {
-  const auto variables = as_map(
-      worker_environment({}, {2, "default"}, 0, "", with({{"OMP_NUM_THREADS", "6"}, {"TORCH_NCCL_ASYNC_ERROR_HANDLING", "0"}})));
+  const auto variables = as_map(worker_environment(
+      {}, {2, "default"}, 0, "", with({{"OMP_NUM_THREADS", "6"}, {"TORCH_NCCL_ASYNC_ERROR_HANDLING", "0"}})));
   EXPECT_EQ(variables.count("OMP_NUM_THREADS"), 0U);
   EXPECT_EQ(variables.count("TORCH_NCCL_ASYNC_ERROR_HANDLING"), 0U);
 }
@@ -210,7 +213,8 @@ TEST(WorkerEnvironment, GivesOneWorkerAllThreads) {
 TEST(NodeRange, ReadsANumberOrARange) {
   EXPECT_EQ(parse_node_range("4")->low, 4);
   EXPECT_EQ(parse_node_range("2:4")->high, 4);
-  for (const char* wrong : {"", "0", "4:2", "a", "1:", ":2", "1:2:3", "4 "}) EXPECT_FALSE(parse_node_range(wrong)) << wrong;
+  for (const char* wrong : {"", "0", "4:2", "a", "1:", ":2", "1:2:3", "4 "})
+    EXPECT_FALSE(parse_node_range(wrong)) << wrong;
 }
 
 TEST(StreamChoice, ReadsOneNumberForAllOrAMap) {
@@ -222,7 +226,8 @@ TEST(StreamChoice, ReadsOneNumberForAllOrAMap) {
   EXPECT_FALSE(some->of(1).out);
   EXPECT_TRUE(some->of(11).err) << "ranks of two digits too";
   EXPECT_FALSE(StreamChoice::parse("0")->any());
-  for (const char* wrong : {"", "4", "0:", "0:4", "0:1,", "a:1", "0:1,2"}) EXPECT_FALSE(StreamChoice::parse(wrong)) << wrong;
+  for (const char* wrong : {"", "4", "0:", "0:4", "0:1,", "a:1", "0:1,2"})
+    EXPECT_FALSE(StreamChoice::parse(wrong)) << wrong;
 }
 
 TEST(RankList, ReadsRanks) {

@@ -23,7 +23,12 @@ TEST(SafeText, LetsNoEscapeSequenceThrough) {
 
 TEST(SafeText, MakesRunsOfControlCharactersOneBlank) { EXPECT_EQ(safe_text("one\r\n\ttwo\n", plain), "one two"); }
 
-TEST(SafeText, TakesOutC1ControlsThatTerminalsObeyToo) { EXPECT_EQ(safe_text("a\xC2\x9B" "31mb", unicode), "a 31mb"); }
+TEST(SafeText, TakesOutC1ControlsThatTerminalsObeyToo) {
+  EXPECT_EQ(safe_text("a\xC2\x9B"
+                      "31mb",
+                      unicode),
+            "a 31mb");
+}
 
 TEST(SafeText, TakesOutTextThatRunsBackwards) { EXPECT_EQ(safe_text("a\u202Eb", unicode), "a b"); }
 
@@ -50,9 +55,7 @@ TEST(Clip, MarksWhatItCut) {
   EXPECT_EQ(clip("gpu", 0), "");
 }
 
-TEST(Wrap, BreaksAtBlanks) {
-  EXPECT_EQ(wrap("one two three", 8), (std::vector<std::string>{"one two", "three"}));
-}
+TEST(Wrap, BreaksAtBlanks) { EXPECT_EQ(wrap("one two three", 8), (std::vector<std::string>{"one two", "three"})); }
 
 TEST(Wrap, BreaksAWordThatIsLongerThanALine) {
   EXPECT_EQ(wrap("a abcdefgh b", 4), (std::vector<std::string>{"a", "abcd", "efgh", "b"}));

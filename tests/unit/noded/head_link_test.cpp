@@ -31,6 +31,7 @@ class Link : public testing::Test {
     config.servers = {"unix:" + folder + "/socket"};
     config.head_users = {"root"};
     config.poll_wait = seconds{50};
+    config.max_clock_skew = seconds{30};
     deadline = loop->after(seconds{20}, [this] { loop->stop(); });
   }
   ~Link() override {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The launcher with real processes: small shell workers. They wait for each other by files and fifos, never by sleeping.
+// The launcher with real processes: small shell workers. They wait for each other by files and fifos, never by
+// sleeping.
 #include "runner/launcher.hpp"
 
 #include <gtest/gtest.h>
@@ -67,9 +68,10 @@ TEST_F(LauncherTest, ShowsADeathBySignalAsAShellDoes) { EXPECT_EQ(run({shell("ki
 
 TEST_F(LauncherTest, LetsAWorkerFinishCleanlyAfterTheSignal) {
   make_fifo("ready");
-  EXPECT_EQ(run({shell("trap 'echo saved >$DIR/checkpoint; exit 0' TERM; echo >$DIR/ready; while :; do sleep 0.01; done"),
-                 shell("read x <$DIR/ready; exit 3")}),
-            3);
+  EXPECT_EQ(
+      run({shell("trap 'echo saved >$DIR/checkpoint; exit 0' TERM; echo >$DIR/ready; while :; do sleep 0.01; done"),
+           shell("read x <$DIR/ready; exit 3")}),
+      3);
   EXPECT_EQ(content("checkpoint"), "saved\n");
 }
 
@@ -83,7 +85,8 @@ TEST_F(LauncherTest, PassesTermOn) {
 
 TEST_F(LauncherTest, LeavesNoProcessBehind) {
   // One stays in the worker's session, one makes a session of its own and lets go of its parent.
-  EXPECT_EQ(run({shell("sleep 1000 & echo $! >$DIR/same; setsid sh -c 'sleep 1000 & echo $! >$DIR/other'; exit 0")}), 0);
+  EXPECT_EQ(run({shell("sleep 1000 & echo $! >$DIR/same; setsid sh -c 'sleep 1000 & echo $! >$DIR/other'; exit 0")}),
+            0);
   EXPECT_FALSE(is_alive(content("same")));
   EXPECT_FALSE(is_alive(content("other")));
 }
@@ -127,7 +130,8 @@ TEST_F(LauncherTest, ReadsWhatAWorkerSaidAboutItsFailure) {
     std::ofstream(folder_ + "error.json") << text;
     return worker_error(folder_ + "error.json");
   };
-  EXPECT_EQ(said(R"({"message": {"message": "ValueError: no\nmore", "extraInfo": {"timestamp": "1"}}})"), "ValueError: no");
+  EXPECT_EQ(said(R"({"message": {"message": "ValueError: no\nmore", "extraInfo": {"timestamp": "1"}}})"),
+            "ValueError: no");
   EXPECT_EQ(said(R"({"message": "plain", "timestamp": 1})"), "plain");
   EXPECT_EQ(said(R"({"message": {"mess)"), "") << "cut off: treated as absent";
   EXPECT_EQ(worker_error(folder_ + "absent"), "");

@@ -26,8 +26,9 @@ Options must_parse(const std::vector<const char*>& arguments) {
 }
 
 TEST(ParseOptions, TakesTheUsualTorchrunLineUnchanged) {
-  const Options options = must_parse({"--nnodes", "4", "--nproc_per_node=8", "--rdzv_backend", "c10d", "--rdzv-endpoint",
-                                      "gpu-1:29500", "--rdzv-id=71", "train.py", "--lr", "3", "-m", "--nnodes"});
+  const Options options =
+      must_parse({"--nnodes", "4", "--nproc_per_node=8", "--rdzv_backend", "c10d", "--rdzv-endpoint", "gpu-1:29500",
+                  "--rdzv-id=71", "train.py", "--lr", "3", "-m", "--nnodes"});
   EXPECT_EQ(options.place.nodes->high, 4);
   EXPECT_EQ(options.workers, "8");
   EXPECT_EQ(options.place.run_id, "71");
@@ -44,7 +45,9 @@ TEST(ParseOptions, ReadsTheEnvironmentThatTorchrunReads) {
   EXPECT_EQ(options.workers, "5");
 }
 
-TEST(ParseOptions, WarnsThatRestartsComeLater) { EXPECT_EQ(must_parse({"--max-restarts=3", "train.py"}).warnings.size(), 1U); }
+TEST(ParseOptions, WarnsThatRestartsComeLater) {
+  EXPECT_EQ(must_parse({"--max-restarts=3", "train.py"}).warnings.size(), 1U);
+}
 
 class ParseOptionsRefuses : public testing::TestWithParam<std::vector<const char*>> {};
 
@@ -66,7 +69,8 @@ TEST(WorkerCommand, RunsPythonUnbuffered) {
             (std::vector<std::string>{"python3", "-u", "train.py", "--rank=2"}));
   EXPECT_EQ(worker_command(must_parse({"-m", "pkg.train", "x"}), "python3", 0),
             (std::vector<std::string>{"python3", "-u", "-m", "pkg.train", "x"}));
-  EXPECT_EQ(worker_command(must_parse({"--no-python", "hostname"}), "python3", 0), (std::vector<std::string>{"hostname"}));
+  EXPECT_EQ(worker_command(must_parse({"--no-python", "hostname"}), "python3", 0),
+            (std::vector<std::string>{"hostname"}));
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 
 #include <utility>
 
-namespace muster::runner {
+namespace muster::sys {
 
 class Fd {
  public:
@@ -27,13 +27,14 @@ class Fd {
 
   int get() const { return fd_; }
   explicit operator bool() const { return fd_ >= 0; }
+  /// Gives the descriptor away.
+  int release() { return std::exchange(fd_, -1); }
   void reset() {
-    if (fd_ >= 0) ::close(fd_);
-    fd_ = -1;
+    if (fd_ >= 0) ::close(release());
   }
 
  private:
   int fd_ = -1;
 };
 
-}  // namespace muster::runner
+}  // namespace muster::sys
