@@ -208,8 +208,8 @@ void FieldReader::finish() {
   for (const auto& [key, value] : map_.members()) {
     if (std::find(known_.begin(), known_.end(), key) != known_.end()) continue;
     std::string text = title_ + ": unknown key \"" + key + "\"";
-    const auto nearest = std::min_element(known_.begin(), known_.end(), [&](const auto& a, const auto& b) {
-      return edit_distance(a, key) < edit_distance(b, key);
+    const auto nearest = std::min_element(known_.begin(), known_.end(), [&, &wanted = key](const auto& a, const auto& b) {
+      return edit_distance(a, wanted) < edit_distance(b, wanted);
     });
     if (nearest != known_.end() && key.size() < 64 && edit_distance(*nearest, key) <= 3) {
       text += "; did you mean \"" + *nearest + "\"?";

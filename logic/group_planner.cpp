@@ -473,13 +473,13 @@ void GroupPlanner::plan_gate() {
     move_to(slot, SlotState::in_service);
     undrain_.push_back(slot.name);
   }
+  group_.status_reason = std::to_string(open_count(group_)) + " of " + std::to_string(spec_.target_count) + " nodes are open to jobs";
 }
 
 void GroupPlanner::open_gate(const char* kind, const std::string& why) {
   group_.gate_open = true;
   group_.gate_opened_at = now_;
   group_.status = GroupStatus::in_service;
-  group_.status_reason = why;
   event(EventLevel::info, kind, nullptr, why + "; the group is InService and open to jobs");
 }
 

@@ -106,6 +106,13 @@ Result<std::vector<SeenJob>> read_seen_jobs(const Value& answer) {
   return jobs;
 }
 
+PartitionName SlurmFacts::default_partition() const {
+  for (const Partition& partition : partitions) {
+    if (partition.is_default) return partition.name;
+  }
+  return {};
+}
+
 Result<SlurmFacts> read_slurm_facts(const Value& config_answer, const Value& partitions_answer) {
   const Value* partitions = partitions_answer.find("partitions");
   if (!partitions || !partitions->is_list()) return bug_error("the Slurm helper's answer to partitions has no list");

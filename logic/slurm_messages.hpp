@@ -36,6 +36,8 @@ struct SlurmFacts {
   };
   std::vector<Partition> partitions;
   std::vector<std::string> node_sets;  ///< names, where the helper can tell them
+
+  PartitionName default_partition() const;  ///< empty if there is none
 };
 Result<SlurmFacts> read_slurm_facts(const Value& config_answer, const Value& partitions_answer);
 

@@ -4,6 +4,7 @@
 // third-party document type leaves sys/. Each value knows the line and column it came from.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <string>
@@ -37,6 +38,7 @@ class Value {
   Value(std::string text) : content_(std::move(text)) {}                  // NOLINT(google-explicit-constructor)
   Value(std::string_view text) : content_(std::string(text)) {}           // NOLINT(google-explicit-constructor)
   Value(const char* text) : content_(std::string(text)) {}                // NOLINT(google-explicit-constructor)
+  Value(std::nullptr_t) = delete;  // would be taken for a const char*; Value() is null
   Value(List list) : content_(std::move(list)) {}                         // NOLINT(google-explicit-constructor)
 
   static Value map(std::initializer_list<std::pair<std::string, Value>> members = {}) {

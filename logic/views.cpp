@@ -199,24 +199,37 @@ Value why_node(const HeadState& state, const GroupSpec& spec, const SlotRecord& 
   return std::move(why).view();
 }
 
+/// What the plugins read, as it is now. state.spec and state.nodes must be there.
+GateTable present_gate_table(const HeadState& state, Time now) {
+  Seen seen;
+  seen.nodes = state.nodes;
+  if (state.facts) seen.default_partition = state.facts->default_partition();
+  return make_gate_table(*state.spec, state.ledger, seen, now);
+}
+
+/// "until group gpu opens: ...": what a decision says without the words that are for sbatch's user.
+std::string waits_until(const HoldDecision& decision) {
+  constexpr std::string_view opening = "muster: held ";
+  constexpr std::string_view closing = "; see 'muster why JOBID'";
+  std::string text = decision.text;
+  if (text.compare(0, opening.size(), opening) == 0) text.erase(0, opening.size());
+  if (const std::size_t at = text.find(closing); at != std::string::npos) text.erase(at, closing.size());
+  return text;
+}
+
 Value why_job(const HeadState& state, const SeenJob& job, Time now) {
   WhyLines why("Job", "job " + std::to_string(job.id));
   why.add("Partition", job.partition);
   why.add("State", job.state + (job.reason.empty() || job.reason == "None" ? "" : " (" + job.reason + ")") + (job.state == "PENDING" ? ", " + since_text(job.submitted_at, now) : ""));
   if (job.min_nodes) why.add("Asks for", plural(*job.min_nodes, "node") + (job.gres.empty() ? "" : " with " + job.gres) + (job.features.empty() ? "" : ", constraint " + job.features));
   if (state.spec && state.nodes && job.state == "PENDING") {
-    Seen seen;
-    seen.nodes = state.nodes;
-    if (state.facts) {
-      for (const auto& partition : state.facts->partitions) if (partition.is_default) seen.default_partition = partition.name;
-    }
-    const HoldDecision decision = decide_hold(make_gate_table(*state.spec, state.ledger, seen, now), request_of(job), now);
+    const HoldDecision decision = decide_hold(present_gate_table(state, now), request_of(job), now);
     if (is_held_by_us(job)) {
-      why.add("Held", decision.verdict == HoldDecision::Verdict::admit ? "its nodes are open; it is released with the next pass" : decision.text);
+      why.add("Held", decision.verdict == HoldDecision::Verdict::admit ? "its nodes are open; it is released with the next pass" : waits_until(decision));
       const auto ahead = std::count_if(state.jobs.begin(), state.jobs.end(), [&](const SeenJob& other) { return is_held_by_us(other) && other.id < job.id; });
-      why.add("Before it", plural(static_cast<int>(ahead), "held job"));
+      if (ahead > 0) why.add("Before it", plural(static_cast<int>(ahead), "held job"));
     } else if (decision.verdict != HoldDecision::Verdict::admit) {
-      why.add("Waits", "in Slurm's queue, not held by muster: " + decision.text);
+      why.add("Waits", "in Slurm's queue, not held by muster; cannot start " + waits_until(decision));
     } else {
       why.add("Waits", "in Slurm's queue for Slurm's own reasons; muster does not hold it");
     }
@@ -243,8 +256,9 @@ std::string_view instance_status(const SlotRecord& slot, Time now) {
 }
 
 std::string_view cluster_status(const HeadState& state) {
-  // The head that musterd runs on is the healthy controller; workers are not waited for (HyperPod, order rule 3).
-  return state.slurm_is_up ? "InService" : "Creating";
+  // The head that musterd runs on is the healthy controller; workers are not waited for (HyperPod, order rule 3). A
+  // slurmctld that is away for a while is told beside the status, not by it.
+  return state.spec ? "InService" : "Creating";
 }
 
 std::string slot_message(const GroupSpec& spec, const SlotRecord& slot, Time now) {
@@ -279,14 +293,18 @@ Value status_view(const HeadState& state, Time now) {
     }
   }
   Value held = Value::list();
+  std::optional<GateTable> table;
   for (const SeenJob& job : state.jobs) {
     if (!is_held_by_us(job)) continue;
+    if (!table && state.spec && state.nodes) table = present_gate_table(state, now);
+    const HoldDecision decision = table ? decide_hold(*table, request_of(job), now) : HoldDecision{};
+    const bool may_go = table && decision.verdict == HoldDecision::Verdict::admit;
     held.push(Value::map({{"JobId", std::int64_t{job.id}},
                           {"UserId", job.user_id},
                           {"Partition", job.partition},
                           {"NodesNeeded", job.min_nodes ? Value(*job.min_nodes) : Value()},
                           {"HeldSince", time_or_null(job.submitted_at)},
-                          {"Text", job.admin_comment}}));
+                          {"Text", may_go ? "its nodes are open; it is released with the next pass" : decision.text.empty() ? job.admin_comment : waits_until(decision)}}));
   }
   return Value::map({{"Cluster", state.spec ? state.spec->name : ""},
                      {"ClusterStatus", state.spec ? Value(cluster_status(state)) : Value()},

@@ -240,9 +240,7 @@ bool Head::decide_and_act(bool slurm_was_read) {
     seen.nodes = state_.nodes;
     seen.jobs = state_.jobs;
   }
-  if (state_.facts) {
-    for (const auto& partition : state_.facts->partitions) if (partition.is_default) seen.default_partition = partition.name;
-  }
+  if (state_.facts) seen.default_partition = state_.facts->default_partition();
   seen.launches_in_flight = providers_.launches_in_flight();
   seen.terminations_in_flight = providers_.terminations_in_flight();
   logic::Plan plan = logic::plan(*state_.spec, state_.ledger, seen, sys::now());
@@ -310,9 +308,7 @@ void Head::list_machines() {
 void Head::write_gate_table() {
   logic::Seen seen;
   seen.nodes = state_.nodes;
-  if (state_.facts) {
-    for (const auto& partition : state_.facts->partitions) if (partition.is_default) seen.default_partition = partition.name;
-  }
+  if (state_.facts) seen.default_partition = state_.facts->default_partition();
   const Time now = sys::now();
   logic::GateTable table = logic::make_gate_table(*state_.spec, state_.ledger, seen, now);
   logic::GateTable timeless = table;

@@ -136,12 +136,13 @@ void SlurmdKeeper::begin() {
   watch_.reset();
   stop_timer_.reset();
   stopping_ = false;
+  const bool is_retry = view_.node == wanted_.node && view_.start == wanted_.slurmd_start;
   logic::note_slurmd_start(view_, wanted_.node, wanted_.slurmd_start, sys::now());
   view_.alive = false;
   view_.changing = true;
   started_by_systemd_ = by_systemd();
   if (started_by_systemd_) {
-    begin_by_systemd();
+    begin_by_systemd(is_retry);
   } else {
     begin_child();
   }
@@ -161,7 +162,7 @@ void SlurmdKeeper::begin_child() {
   changed_();
 }
 
-void SlurmdKeeper::begin_by_systemd() {
+void SlurmdKeeper::begin_by_systemd(bool is_retry) {
   const auto options = logic::systemd_options(slurmd_arguments(wanted_, config_.conf_server, config_.slurmd_arguments));
   if (!options) return not_started(options.error().message);
   const auto changed = write_unit_files(*options);
@@ -171,6 +172,7 @@ void SlurmdKeeper::begin_by_systemd() {
   auto manager = sys::SystemdManager::connect(loop_);
   if (!manager) return not_started(manager.error().message);
   systemd_ = std::move(*manager);
+  if (!*changed && is_retry) return take_or_restart_unit();
   if (!*changed) return restart_unit();
   systemd_->reload(bus_limit, [this](const Status& reloaded) {
     if (!reloaded) return not_started(reloaded.error().message);
@@ -202,6 +204,14 @@ logic::Result<bool> SlurmdKeeper::write_unit_files(const std::string& options) c
   if (auto written = replace_if_other(directory + "/90-muster.conf", drop_in, replaced); !written)
     return written.error();
   return replaced;
+}
+
+/// It may run again already, with our options: somebody restarted the unit by hand.
+void SlurmdKeeper::take_or_restart_unit() {
+  systemd_->unit_state(config_.slurmd_unit, bus_limit, [this](const logic::Result<sys::UnitState>& state) {
+    if (state && sys::find_process(state->main_pid)) return take_unit_state(state);
+    restart_unit();
+  });
 }
 
 void SlurmdKeeper::restart_unit() {
@@ -246,9 +256,10 @@ void SlurmdKeeper::ended(const std::string& how) {
   watch_.reset();
   if (stopping_) return begin();
   std::string text = how + " after " + logic::duration_text(sys::now() - view_.since);
-  if (!started_by_systemd_) {
-    const std::string words = last_line(state_.output_path());
-    if (!words.empty()) text += ": " + words;
+  if (started_by_systemd_) {
+    text += ", see journalctl -u " + config_.slurmd_unit;
+  } else if (const std::string words = last_line(state_.output_path()); !words.empty()) {
+    text += ": " + words;
   }
   not_started(text);
 }

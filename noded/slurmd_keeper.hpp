@@ -38,7 +38,8 @@ class SlurmdKeeper {
   bool by_systemd() const;
   void begin();
   void begin_child();
-  void begin_by_systemd();
+  void begin_by_systemd(bool is_retry);
+  void take_or_restart_unit();
   void restart_unit();
   void take_unit_state(const logic::Result<sys::UnitState>& state);
   void stop_then_begin();

@@ -224,6 +224,7 @@ class Manager final : public SystemdManager {
   }
 
   Status watch() {
+    source_.reset();  // the descriptor can be watched once
     const int events = sd_bus_get_events(bus_.get());
     if (events < 0) return bus_error("the system bus", events);
     std::uint32_t wanted = 0;
@@ -250,7 +251,6 @@ class Manager final : public SystemdManager {
 
   /// The bus wants other events after something was sent or received; a lost bus answers its calls while processing.
   void rewatch() {
-    source_.reset();
     if (!watch()) timer_ = loop_.after(std::chrono::milliseconds{10}, [this] { process(); });
   }
 
