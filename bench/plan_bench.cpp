@@ -107,11 +107,11 @@ int main(int argc, char** argv) {
     for (SlotRecord& slot : group.slots) {
       slot.state = SlotState::settling;
       slot.state_since = arrived.now - std::chrono::minutes{1};
-      ReportedNode report;
+      NodeReport report;
       report.instance = slot.instance;
       report.boot_id = slot.boot_id;
       report.address = slot.address;
-      report.step = "running";
+      report.step = NodeStep::running;
       report.slurmd_start = 1;
       report.slurmd_alive = true;
       report.checks = slot.checks;

@@ -49,7 +49,8 @@ bool was_registered(const SlotRecord& slot) {
 }
 
 bool node_may_start_slurmd(const SlotRecord& slot) {
-  return slot.node_step == "ready" || slot.node_step == "starting" || slot.node_step == "running";
+  return slot.node_step == step_name(NodeStep::ready) || slot.node_step == step_name(NodeStep::starting) ||
+         slot.node_step == step_name(NodeStep::running);
 }
 
 std::string names_text(const std::vector<NodeName>& names) {
@@ -150,7 +151,7 @@ void GroupPlanner::take_mail() {
   for (const TerminateResult* result : mail_.terminate_results) {
     if (const auto slot = by_instance.find(result->instance); slot != by_instance.end()) take_terminate_result(*slot->second, *result);
   }
-  for (const ReportedNode* report : mail_.reports) {
+  for (const NodeReport* report : mail_.reports) {
     if (const auto slot = by_instance.find(report->instance); slot != by_instance.end()) take_report(*slot->second, *report);
   }
 }
@@ -191,7 +192,7 @@ void GroupPlanner::take_terminate_result(SlotRecord& slot, const TerminateResult
   move_to(slot, SlotState::waiting);
 }
 
-void GroupPlanner::take_report(SlotRecord& slot, const ReportedNode& report) {
+void GroupPlanner::take_report(SlotRecord& slot, const NodeReport& report) {
   if (slot.state == SlotState::waiting || slot.state == SlotState::launching || slot.state == SlotState::terminating) return;
   if (!slot.boot_id.empty() && !report.boot_id.empty() && slot.boot_id != report.boot_id && slot.slurmd_start > 0) {
     event(EventLevel::warn, "MachineRebooted", &slot, "its boot id changed; it is checked and registered again");
@@ -201,10 +202,10 @@ void GroupPlanner::take_report(SlotRecord& slot, const ReportedNode& report) {
   }
   if (!report.boot_id.empty()) slot.boot_id = report.boot_id;
   if (!report.address.empty()) slot.address = report.address;
-  if (report.step == "failed" && slot.node_step != "failed") event(EventLevel::warn, "NodeNotReady", &slot, report.message);
-  slot.node_step = report.step;
+  if (report.step == NodeStep::failed && slot.node_step != step_name(NodeStep::failed)) event(EventLevel::warn, "NodeNotReady", &slot, report.message);
+  slot.node_step = step_name(report.step);
   slot.node_message = report.message;
-  slot.node_slurmd_start = report.slurmd_start;
+  slot.node_slurmd_start = static_cast<int>(report.slurmd_start);
   slot.node_slurmd_alive = report.slurmd_alive;
   slot.checks = report.checks;
 }

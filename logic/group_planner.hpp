@@ -18,7 +18,7 @@ namespace muster::logic {
 struct GroupMail {
   std::vector<const LaunchResult*> launch_results;
   std::vector<const TerminateResult*> terminate_results;
-  std::vector<const ReportedNode*> reports;
+  std::vector<const NodeReport*> reports;
 };
 
 class GroupPlanner {
@@ -32,7 +32,7 @@ class GroupPlanner {
   void begin_group();
   void take_launch_result(SlotRecord& slot, const LaunchResult& result);
   void take_terminate_result(SlotRecord& slot, const TerminateResult& result);
-  void take_report(SlotRecord& slot, const ReportedNode& report);
+  void take_report(SlotRecord& slot, const NodeReport& report);
   void take_mail();
   void take_list();
 

@@ -11,24 +11,9 @@
 namespace muster::logic {
 namespace {
 
-constexpr std::string_view name_characters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.";
-
-bool consists_of(std::string_view text, std::string_view allowed, std::string_view more = {}) {
-  return std::all_of(text.begin(), text.end(), [&](char c) {
-    return allowed.find(c) != std::string_view::npos || more.find(c) != std::string_view::npos;
-  });
-}
-
-/// Slurm splits --conf at blanks and knows no quoting that survives every layer, so nothing that would need it passes.
-bool is_node_conf(std::string_view text) {
-  return text.size() <= 4096 && std::all_of(text.begin(), text.end(), [](char c) {
-           return c >= ' ' && c <= '~' && c != '"' && c != '\'' && c != '\\' && c != '$' && c != '%' && c != '`';
-         });
-}
-
-std::string failing(const std::vector<CheckResult>& checks) {
+std::string failing(const std::vector<NodeCheck>& checks) {
   std::string text;
-  for (const CheckResult& check : checks) {
+  for (const NodeCheck& check : checks) {
     if (check.ok) continue;
     if (!text.empty()) text += "; ";
     text += check.name + ": " + check.text;
@@ -36,7 +21,7 @@ std::string failing(const std::vector<CheckResult>& checks) {
   return text;
 }
 
-CheckResult judge_clock(const HeadProof& proof, Duration limit) {
+NodeCheck judge_clock(const HeadProof& proof, Duration limit) {
   if (!proof.skew) return {"clock", false, "not compared with the head's yet"};
   const Duration size{std::abs(proof.skew->count())};
   const std::string way = *proof.skew >= Duration{0} ? "ahead of" : "behind";
@@ -46,12 +31,12 @@ CheckResult judge_clock(const HeadProof& proof, Duration limit) {
   return {"clock", false, text + ", allowed are " + duration_text(limit) + ": is the time service running?"};
 }
 
-CheckResult judge_host_name(const std::string& name) {
+NodeCheck judge_host_name(const std::string& name) {
   const bool ok = !name.empty() && name != "localhost" && name != "(none)" && name.rfind("localhost.", 0) != 0;
   return {"hostname", ok, ok ? name : "the host name is \"" + name + "\": not set yet"};
 }
 
-CheckResult judge_devices(const std::string& gres, int wanted, const std::vector<DeviceCount>& devices) {
+NodeCheck judge_devices(const std::string& gres, int wanted, const std::vector<DeviceCount>& devices) {
   for (const DeviceCount& seen : devices) {
     if (seen.gres != gres) continue;
     if (seen.first != seen.second) {
@@ -64,7 +49,7 @@ CheckResult judge_devices(const std::string& gres, int wanted, const std::vector
   return {gres, true, "not looked at: noded.yaml has no device_pattern for it"};
 }
 
-CheckResult judge_at_least(const std::string& name, std::int64_t found, std::int64_t wanted, const std::string& unit) {
+NodeCheck judge_at_least(const std::string& name, std::int64_t found, std::int64_t wanted, const std::string& unit) {
   return {name, found >= wanted,
           std::to_string(found) + unit + (found >= wanted ? "" : ", wanted are " + std::to_string(wanted) + unit)};
 }
@@ -109,62 +94,11 @@ NodeDecision decide_start(const NodeView& view, const NodeRule& rule, Time now) 
 
 }  // namespace
 
-std::string_view step_name(NodeStep step) {
-  switch (step) {
-    case NodeStep::introduced: return "introduced";
-    case NodeStep::checking: return "checking";
-    case NodeStep::ready: return "ready";
-    case NodeStep::starting: return "starting";
-    case NodeStep::running: return "running";
-    case NodeStep::failed: return "failed";
-  }
-  assert(false && "no such step");
-  return "failed";
-}
-
-Result<Assignment> read_assignment(const Value& answer) {
-  if (!answer.is_map()) return retry_error("musterd's answer is not an object");
-  Assignment result;
-  result.generation = answer.integer_or("Generation");
-  result.assigned = answer.boolean_or("Assigned");
-  result.message = answer.text_or("Message");
-  result.head_time = time_from_seconds(answer.real_or("HeadTime"));
-  if (!result.assigned) return result;
-
-  result.node = NodeName{answer.text_or("NodeName")};
-  result.group = GroupName{answer.text_or("InstanceGroupName")};
-  result.node_conf = answer.text_or("NodeConf");
-  result.conf_server = answer.text_or("ConfServer");
-  result.cpus = static_cast<int>(std::clamp<std::int64_t>(answer.integer_or("Cpus"), 0, 1 << 20));
-  result.memory_mib = std::max<std::int64_t>(answer.integer_or("MemoryMiB"), 0);
-  result.slurmd_start = std::max<std::int64_t>(answer.integer_or("SlurmdStart"), 0);
-  const std::string& node = result.node.str();
-  // A leading hyphen would be read as an option.
-  if (node.empty() || node.size() > 255 || node.front() == '-' || !consists_of(node, name_characters)) {
-    return retry_error("musterd's answer has no usable NodeName: \"" + node.substr(0, 80) + "\"");
-  }
-  if (!is_node_conf(result.node_conf)) return retry_error("musterd's answer has an unusable NodeConf");
-  const std::string& server = result.conf_server;
-  if (server.size() > 1024 || (!server.empty() && server.front() == '-') ||
-      !consists_of(server, name_characters, ":,[]")) {
-    return retry_error("musterd's answer has an unusable ConfServer");
-  }
-  const Value::List& gres = answer.list_or_empty("Gres");
-  if (gres.size() > 64) return retry_error("musterd's answer names more than 64 GRES");
-  for (const Value& entry : gres) {
-    const std::string name = entry.text_or("Name");
-    if (name.empty()) return retry_error("musterd's answer has a GRES without a name");
-    const auto count = static_cast<int>(std::clamp<std::int64_t>(entry.integer_or("Count"), 0, 1 << 20));
-    result.gres.push_back({name, entry.text_or("Type"), count});
-  }
-  return result;
-}
-
 Duration clock_skew(Time sent, Time received, Time head_time) { return sent + (received - sent) / 2 - head_time; }
 
-std::vector<CheckResult> judge_checks(const Assignment& wanted, const HeadProof& proof, const MachineFacts& facts,
+std::vector<NodeCheck> judge_checks(const Assignment& wanted, const HeadProof& proof, const MachineFacts& facts,
                                       Duration max_clock_skew) {
-  std::vector<CheckResult> checks;
+  std::vector<NodeCheck> checks;
   checks.push_back({"munge", proof.accepted, proof.text});
   checks.push_back(judge_clock(proof, max_clock_skew));
   checks.push_back(judge_host_name(facts.host_name));
@@ -178,8 +112,8 @@ std::vector<CheckResult> judge_checks(const Assignment& wanted, const HeadProof&
   return checks;
 }
 
-bool all_good(const std::vector<CheckResult>& checks) {
-  return std::all_of(checks.begin(), checks.end(), [](const CheckResult& check) { return check.ok; });
+bool all_good(const std::vector<NodeCheck>& checks) {
+  return std::all_of(checks.begin(), checks.end(), [](const NodeCheck& check) { return check.ok; });
 }
 
 void note_slurmd_start(SlurmdView& slurmd, const NodeName& node, std::int64_t start, Time now) {
@@ -268,41 +202,6 @@ Result<std::string> systemd_options(const std::vector<std::string>& arguments) {
     options += argument.find_first_of(" \t;") == std::string::npos ? argument : '"' + argument + '"';
   }
   return options;
-}
-
-bool is_news(const NodeReport& a, const NodeReport& b) {
-  const auto same_checks = [](const CheckResult& left, const CheckResult& right) {
-    return left.name == right.name && left.ok == right.ok;
-  };
-  return a.step != b.step || a.message != b.message || a.slurmd_start != b.slurmd_start ||
-         a.slurmd_alive != b.slurmd_alive || a.instance_id != b.instance_id || a.host_name != b.host_name ||
-         a.cpus != b.cpus || a.memory_mib != b.memory_mib ||
-         !std::equal(a.checks.begin(), a.checks.end(), b.checks.begin(), b.checks.end(), same_checks);
-}
-
-Value report_body(const NodeReport& report, std::int64_t known_generation, Duration wait, Time now) {
-  Value checks = Value::list();
-  for (const CheckResult& check : report.checks) {
-    checks.push(Value::map({{"Name", check.name}, {"Ok", check.ok}, {"Text", check.text}}));
-  }
-  Value body = Value::map({
-      {"InstanceId", report.instance_id},
-      {"BootId", report.boot_id},
-      {"HostName", report.host_name},
-      {"KnownGeneration", known_generation},
-      {"WaitSeconds", to_seconds(wait)},
-      {"Step", step_name(report.step)},
-      {"Message", report.message},
-      {"Checks", std::move(checks)},
-      {"SlurmdStart", report.slurmd_start},
-      {"SlurmdAlive", report.slurmd_alive},
-      {"Cpus", report.cpus},
-      {"MemoryMiB", report.memory_mib},
-      {"Time", to_seconds(now)},
-  });
-  if (!report.node_name.empty()) body.set("NodeName", report.node_name);
-  if (!report.address.empty()) body.set("Address", report.address);
-  return body;
 }
 
 }  // namespace muster::logic

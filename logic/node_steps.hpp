@@ -12,41 +12,12 @@
 #include <vector>
 
 #include "logic/backoff.hpp"
-#include "logic/cluster_spec.hpp"
 #include "logic/names.hpp"
+#include "logic/node_messages.hpp"
 #include "logic/result.hpp"
 #include "logic/time.hpp"
-#include "logic/value.hpp"
 
 namespace muster::logic {
-
-enum class NodeStep { introduced, checking, ready, starting, running, failed };
-/// The word in Muster.SyncNode's Step.
-std::string_view step_name(NodeStep step);
-
-/// What musterd wants of this machine: the answer to Muster.SyncNode.
-struct Assignment {
-  std::int64_t generation = 0;
-  bool assigned = false;
-  std::string message;  ///< musterd's words, for people
-  NodeName node;
-  GroupName group;
-  std::string node_conf;  ///< "CPUs=2 RealMemory=1000 Gres=gpu:h100:4 Feature=h100"
-  std::vector<GresWant> gres;
-  int cpus = 0;
-  std::int64_t memory_mib = 0;
-  std::string conf_server;        ///< "head:6817"; empty = the machine's own slurm.conf
-  std::int64_t slurmd_start = 0;  ///< 0 = not yet allowed; above our own number = start slurmd for this number
-  Time head_time = no_time;       ///< the head's clock when it answered
-};
-/// Refuses an answer whose texts could not be put on slurmd's command line as they are.
-Result<Assignment> read_assignment(const Value& answer);
-
-struct CheckResult {
-  std::string name;
-  bool ok = false;
-  std::string text;  ///< the evidence
-};
 
 /// What the last polls proved. A head that cannot be reached disproves nothing.
 struct HeadProof {
@@ -78,9 +49,9 @@ struct MachineFacts {
 Duration clock_skew(Time sent, Time received, Time head_time);
 
 /// Every check of the list, in the order shown, each with its evidence.
-std::vector<CheckResult> judge_checks(const Assignment& wanted, const HeadProof& proof, const MachineFacts& facts,
+std::vector<NodeCheck> judge_checks(const Assignment& wanted, const HeadProof& proof, const MachineFacts& facts,
                                       Duration max_clock_skew);
-bool all_good(const std::vector<CheckResult>& checks);
+bool all_good(const std::vector<NodeCheck>& checks);
 
 /// What this node knows of the slurmd that it started last; kept across restarts of noded.
 struct SlurmdView {
@@ -108,7 +79,7 @@ void note_slurmd_end(SlurmdView& slurmd, const SlurmdRule& rule, std::string how
 /// Everything that the decision looks at.
 struct NodeView {
   std::optional<Assignment> assignment;  ///< the last one heard; it stays while musterd is away
-  std::optional<std::vector<CheckResult>> checks;
+  std::optional<std::vector<NodeCheck>> checks;
   Time checked_at = no_time;
   Time bad_since = no_time;  ///< checks have been failing since then
   SlurmdView slurmd;
@@ -140,25 +111,5 @@ std::vector<std::string> slurmd_arguments(const Assignment& wanted, const std::s
                                           const std::vector<std::string>& extra);
 /// The same as a value of SLURMD_OPTIONS that systemd splits again: arguments with blanks in double quotes.
 Result<std::string> systemd_options(const std::vector<std::string>& arguments);
-
-/// What noded tells musterd.
-struct NodeReport {
-  std::string instance_id;
-  std::string node_name;  ///< the name asked for in noded.yaml; empty = any
-  std::string boot_id;
-  std::string host_name;
-  std::string address;
-  NodeStep step = NodeStep::introduced;
-  std::string message;
-  std::vector<CheckResult> checks;
-  std::int64_t slurmd_start = 0;
-  bool slurmd_alive = false;
-  int cpus = 0;
-  std::int64_t memory_mib = 0;
-};
-/// Whether b tells musterd something that a did not. Evidence alone (a skew of 3 ms instead of 2) is no news.
-bool is_news(const NodeReport& a, const NodeReport& b);
-/// The body of Muster.SyncNode.
-Value report_body(const NodeReport& report, std::int64_t known_generation, Duration wait, Time now);
 
 }  // namespace muster::logic

@@ -32,7 +32,7 @@ class Inbox {
         mail_[group->second].terminate_results.push_back(&result);
       }
     }
-    for (const ReportedNode& report : seen.reports) {
+    for (const NodeReport& report : seen.reports) {
       if (const auto group = by_instance.find(report.instance); group != by_instance.end()) {
         mail_[group->second].reports.push_back(&report);
       }

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "logic/node_messages.hpp"
+
 namespace muster::logic {
 namespace {
 
@@ -31,12 +33,6 @@ std::optional<StatedError> stated_error(const Value& answer) {
 bool is_id(const std::string& text) {
   return !text.empty() && text.size() <= 256 &&
          std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 127 && c != '"' && c != '\\'; });
-}
-
-bool is_numeric_address(const std::string& text) {
-  return text.size() <= 45 && std::all_of(text.begin(), text.end(), [](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F') || c == '.' || c == ':';
-  });
 }
 
 }  // namespace
@@ -80,7 +76,7 @@ LaunchResult read_launch(const LaunchToken& token, const ProviderRun& run) {
   const std::string instance = run.answer.text_or("instance_id");
   if (!is_id(instance)) return unknown("launch: expected instance_id (printable, no blanks, 256 at most) in the provider's answer, found \"" + instance.substr(0, 60) + "\"");
   const std::string address = run.answer.text_or("address");
-  if (!is_numeric_address(address)) return unknown("launch: expected a numeric address in the provider's answer, found \"" + address.substr(0, 60) + "\"");
+  if (!address.empty() && !is_numeric_address(address)) return unknown("launch: expected a numeric address in the provider's answer, found \"" + address.substr(0, 60) + "\"");
   result.instance = InstanceId{instance};
   result.address = address;
   return result;

@@ -4,7 +4,6 @@
 // into an Error by the adapter in sys/ that called them.
 #pragma once
 
-#include <cassert>
 #include <string>
 #include <utility>
 #include <variant>
@@ -28,6 +27,7 @@ inline Error retry_error(std::string message) { return {ErrorKind::retry, std::m
 inline Error reject_error(std::string message) { return {ErrorKind::reject, std::move(message)}; }
 inline Error bug_error(std::string message) { return {ErrorKind::bug, std::move(message)}; }
 
+/// Asking a Result for what it does not hold is a mistake of the program, and throws std::bad_variant_access.
 template <typename T>
 class [[nodiscard]] Result {
  public:
@@ -35,15 +35,15 @@ class [[nodiscard]] Result {
   Result(Error error) : content_(std::move(error)) {}  // NOLINT(google-explicit-constructor)
 
   explicit operator bool() const { return std::holds_alternative<T>(content_); }
-  const T& value() const& { assert(*this); return *std::get_if<T>(&content_); }
-  T& value() & { assert(*this); return *std::get_if<T>(&content_); }
-  T&& value() && { assert(*this); return std::move(*std::get_if<T>(&content_)); }
+  const T& value() const& { return std::get<T>(content_); }
+  T& value() & { return std::get<T>(content_); }
+  T&& value() && { return std::get<T>(std::move(content_)); }
   const T& operator*() const& { return value(); }
   T& operator*() & { return value(); }
   T&& operator*() && { return std::move(*this).value(); }
   const T* operator->() const { return &value(); }
   T* operator->() { return &value(); }
-  const Error& error() const { assert(!*this); return *std::get_if<Error>(&content_); }
+  const Error& error() const { return std::get<Error>(content_); }
 
  private:
   std::variant<T, Error> content_;

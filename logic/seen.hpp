@@ -15,6 +15,7 @@
 
 #include "logic/ledger.hpp"
 #include "logic/names.hpp"
+#include "logic/node_messages.hpp"
 #include "logic/time.hpp"
 
 namespace muster::logic {
@@ -92,18 +93,6 @@ struct TerminateResult {
   std::string message;
 };
 
-/// What a noded said of its node.
-struct ReportedNode {
-  InstanceId instance;
-  std::string boot_id;
-  std::string address;
-  std::string step;
-  std::string message;
-  int slurmd_start = 0;
-  bool slurmd_alive = false;
-  std::vector<NodeCheck> checks;
-};
-
 struct Seen {
   /// A complete, fresh read of all records, FUTURE ones too; null = unknown. Shared, so that an unchanged read costs nothing.
   std::shared_ptr<const SeenNodes> nodes;
@@ -123,7 +112,7 @@ struct Seen {
   /// What came in since the last pass.
   std::vector<LaunchResult> launch_results;
   std::vector<TerminateResult> terminate_results;
-  std::vector<ReportedNode> reports;
+  std::vector<NodeReport> reports;
   std::set<GroupName> open_commands;  ///< groups that an operator opens deliberately
 };
 

@@ -113,6 +113,11 @@ PartitionName SlurmFacts::default_partition() const {
   return {};
 }
 
+std::string SlurmFacts::conf_server() const {
+  if (!is_configless || controller_hosts.empty()) return {};
+  return controller_hosts.front() + ":" + std::to_string(controller_port);
+}
+
 Result<SlurmFacts> read_slurm_facts(const Value& config_answer, const Value& partitions_answer) {
   const Value* partitions = partitions_answer.find("partitions");
   if (!partitions || !partitions->is_list()) return bug_error("the Slurm helper's answer to partitions has no list");
@@ -123,6 +128,7 @@ Result<SlurmFacts> read_slurm_facts(const Value& config_answer, const Value& par
   facts.max_node_count = static_cast<int>(config_answer.integer_or("max_node_count"));
   facts.controller_hosts = texts_of(config_answer, "controller_hosts");
   facts.controller_port = static_cast<int>(config_answer.integer_or("controller_port", 6817));
+  facts.is_configless = config_answer.text_or("slurmctld_parameters").find("enable_configless") != std::string::npos;
   facts.gres_types = config_answer.text_or("gres_types");
   facts.job_submit_plugins = config_answer.text_or("job_submit_plugins");
   facts.node_sets = texts_of(config_answer, "node_sets");

@@ -26,6 +26,7 @@ struct SlurmFacts {
   int max_node_count = 0;
   std::vector<std::string> controller_hosts;
   int controller_port = 6817;
+  bool is_configless = false;  ///< SlurmctldParameters has enable_configless
   std::string gres_types;
   std::string job_submit_plugins;
   struct Partition {
@@ -38,6 +39,8 @@ struct SlurmFacts {
   std::vector<std::string> node_sets;  ///< names, where the helper can tell them
 
   PartitionName default_partition() const;  ///< empty if there is none
+  /// What slurmd needs as --conf-server: "HOST:PORT"; empty where slurmctld serves no configuration.
+  std::string conf_server() const;
 };
 Result<SlurmFacts> read_slurm_facts(const Value& config_answer, const Value& partitions_answer);
 

@@ -21,8 +21,6 @@ using sys::Responder;
 namespace {
 
 constexpr logic::Duration longest_wait = std::chrono::seconds{60};
-constexpr std::size_t text_limit = 512;
-constexpr std::size_t checks_limit = 64;
 
 HttpReply validation_error(const std::string& message) { return HttpReply::failure(400, "ValidationException", message); }
 HttpReply not_found(const std::string& message) { return HttpReply::failure(404, "ResourceNotFound", message); }
@@ -39,34 +37,6 @@ HttpReply error_reply(const logic::Error& error) {
 logic::Duration wait_seconds(const Value& body) {
   const double seconds = std::clamp(body.real_or("WaitSeconds", 0), 0.0, logic::to_seconds(longest_wait));
   return logic::Duration{static_cast<std::int64_t>(seconds * 1000)};
-}
-
-std::string short_text(const Value& body, std::string_view key) { return body.text_or(key).substr(0, text_limit); }
-
-/// A numeric IPv4 or IPv6 address, or nothing.
-std::string numeric_address(const std::string& text) {
-  const bool is_numeric = !text.empty() && text.size() <= 45 && std::all_of(text.begin(), text.end(), [](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F') || c == '.' || c == ':';
-  });
-  return is_numeric ? text : "";
-}
-
-logic::ReportedNode read_report(const HttpRequest& request) {
-  const Value& body = request.body;
-  logic::ReportedNode report;
-  report.instance = InstanceId{short_text(body, "InstanceId")};
-  report.boot_id = short_text(body, "BootId");
-  report.address = numeric_address(body.text_or("Address"));
-  if (report.address.empty()) report.address = numeric_address(request.peer_address);
-  report.step = short_text(body, "Step");
-  report.message = short_text(body, "Message");
-  report.slurmd_start = static_cast<int>(std::clamp<std::int64_t>(body.integer_or("SlurmdStart"), 0, 1'000'000));
-  report.slurmd_alive = body.boolean_or("SlurmdAlive");
-  for (const Value& check : body.list_or_empty("Checks")) {
-    if (report.checks.size() == checks_limit) break;
-    report.checks.push_back({short_text(check, "Name"), check.boolean_or("Ok"), short_text(check, "Text")});
-  }
-  return report;
 }
 
 }  // namespace
@@ -208,48 +178,38 @@ void Api::events(const HttpRequest& request, Responder respond) {
 Value Api::assignment(const InstanceId& instance) const {
   const logic::Time now = sys::now();
   const Head::SlotPlace place = head_.find_slot(instance);
+  logic::Assignment assignment;
+  assignment.head_time = now;
   if (!place.slot || !place.spec) {
-    return Value::map({{"Generation", 0},
-                       {"Assigned", false},
-                       {"Message", "machine " + instance.str() + " is not (or no longer) one of this cluster's; waiting to be known"},
-                       {"SlurmdStart", 0},
-                       {"HeadTime", logic::to_seconds(now)}});
+    assignment.message = "machine " + instance.str() + " is not (or no longer) one of this cluster's; waiting to be known";
+    return logic::assignment_body(assignment, "", "");
   }
   const logic::GroupSpec& spec = *place.spec;
   const logic::SlotRecord& slot = *place.slot;
-  std::string conf_server = head_.settings().conf_server;
-  if (conf_server == "none") conf_server.clear();
-  if (conf_server == "auto") {
-    const auto& facts = head_.state().facts;
-    conf_server = facts && !facts->controller_hosts.empty()
-                      ? facts->controller_hosts.front() + ":" + std::to_string(facts->controller_port)
-                      : "";
-  }
-  Value gres = Value::list();
-  for (const logic::GresWant& want : spec.gres) gres.push(Value::map({{"Name", want.name}, {"Type", want.type}, {"Count", want.count}}));
-  return Value::map({{"Generation", slot.generation},
-                     {"Assigned", true},
-                     {"Message", ""},
-                     {"NodeName", slot.name.str()},
-                     {"InstanceGroupName", spec.name.str()},
-                     {"NodeConf", logic::node_conf(spec)},
-                     {"Gres", std::move(gres)},
-                     {"Cpus", spec.cpus},
-                     {"MemoryMiB", spec.memory_mib},
-                     {"ConfServer", conf_server},
-                     {"SlurmdStart", slot.slurmd_start},
-                     {"HeadTime", logic::to_seconds(now)},
-                     {"Status", logic::instance_status(slot, now)},
-                     {"StatusMessage", logic::slot_message(spec, slot, now)}});
+  assignment.generation = slot.generation;
+  assignment.assigned = true;
+  assignment.node = slot.name;
+  assignment.group = spec.name;
+  assignment.node_conf = logic::node_conf(spec);
+  assignment.gres = spec.gres;
+  assignment.cpus = spec.cpus;
+  assignment.memory_mib = spec.memory_mib;
+  assignment.slurmd_start = slot.slurmd_start;
+  assignment.conf_server = head_.settings().conf_server;
+  if (assignment.conf_server == "none") assignment.conf_server.clear();
+  if (assignment.conf_server == "auto") assignment.conf_server = head_.state().facts ? head_.state().facts->conf_server() : "";
+  return logic::assignment_body(assignment, logic::instance_status(slot, now), logic::slot_message(spec, slot, now));
 }
 
 void Api::sync_node(const HttpRequest& request, Responder respond) {
-  logic::ReportedNode report = read_report(request);
-  if (report.instance.empty()) return respond(validation_error("InstanceId: expected the machine's id, found nothing"));
-  if (report.address.empty()) return respond(validation_error("Address: expected a numeric address, since the request came over the local socket"));
-  const InstanceId instance = report.instance;
+  auto report = logic::read_report(request.body);
+  if (!report) return respond(error_reply(report.error()));
+  // Where a node does not say its address, it is where its request came from.
+  if (report->address.empty() && logic::is_numeric_address(request.peer_address)) report->address = request.peer_address;
+  if (report->address.empty()) return respond(validation_error("Address: expected a numeric address, since the request came over the local socket"));
+  const InstanceId instance = report->instance;
   const std::int64_t known = request.body.integer_or("KnownGeneration");
-  head_.take_report(std::move(report));
+  head_.take_report(*std::move(report));
   wait(wait_seconds(request.body), [this, instance, known, respond](bool last) {
     Value answer = assignment(instance);
     if (answer.integer_or("Generation") == known && !last) return false;

@@ -354,11 +354,11 @@ void Head::log_events(const std::vector<logic::StoredEvent>& events) {
 
 // ---- Commands ----
 
-void Head::take_report(logic::ReportedNode report) {
+void Head::take_report(logic::NodeReport report) {
   const SlotPlace place = find_slot(report.instance);
   if (!place.slot) return;
   const logic::SlotRecord& slot = *place.slot;
-  const bool is_news = slot.boot_id != report.boot_id || slot.address != report.address || slot.node_step != report.step ||
+  const bool is_news = slot.boot_id != report.boot_id || slot.address != report.address || slot.node_step != logic::step_name(report.step) ||
                        slot.node_message != report.message || slot.node_slurmd_start != report.slurmd_start ||
                        slot.node_slurmd_alive != report.slurmd_alive || !(slot.checks == report.checks);
   if (!is_news) return;

@@ -48,7 +48,7 @@ class Head {
   /// is changed if anything is wrong.
   void apply(LedgerStore::AppliedFile file, bool dry_run, std::function<void(logic::Result<ApplyOutcome>)> done);
   /// What a noded says; taken in with the next pass, which is at once if it is news.
-  void take_report(logic::ReportedNode report);
+  void take_report(logic::NodeReport report);
   logic::Status open_group(const logic::GroupName& group);
 
   /// Called after each pass that changed the ledger or the events.

@@ -53,8 +53,19 @@ struct ToRequest {
 SlurmDriver::SlurmDriver(std::unique_ptr<sys::SlurmLink> link, logic::Duration timeout)
     : link_(std::move(link)), timeout_(timeout) {}
 
+std::int64_t SlurmDriver::nodes_since() const {
+  // slurmctld 22.05 answers "no change" when the last record of all is gone (tried), so "no change" is not believed for
+  // long: a small cluster is read whole each time, a large one now and then.
+  constexpr std::size_t small_cluster = 256;
+  constexpr std::chrono::seconds whole_read_interval{10};
+  const bool is_large = nodes_ && nodes_->size() > small_cluster;
+  return is_large && std::chrono::steady_clock::now() - whole_read_at_ < whole_read_interval ? nodes_update_ : 0;
+}
+
 void SlurmDriver::observe(std::function<void(View)> done) {
-  link_->request(Value::map({{"op", "nodes"}, {"since", nodes_update_}}), timeout_,
+  const std::int64_t since = nodes_since();
+  if (since == 0) whole_read_at_ = std::chrono::steady_clock::now();
+  link_->request(Value::map({{"op", "nodes"}, {"since", since}}), timeout_,
                  [this, done = std::move(done)](Result<Value> answer) mutable {
                    View view;
                    if (!answer) {

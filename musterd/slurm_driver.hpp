@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Looks at Slurm and acts on it for the reconciler: requests to the helper, in order, each with a deadline; an unchanged
-// read costs slurmctld one short RPC and us nothing.
+// Looks at Slurm and acts on it for the reconciler: requests to the helper, in order, each with a deadline. Of a large
+// cluster mostly what changed is read.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -44,8 +45,12 @@ class SlurmDriver {
 
   std::unique_ptr<sys::SlurmLink> link_;
   const logic::Duration timeout_;
+  /// What to ask for: changes since then, or 0 for everything.
+  std::int64_t nodes_since() const;
+
   std::int64_t nodes_update_ = 0;
   std::int64_t jobs_update_ = 0;
+  std::chrono::steady_clock::time_point whole_read_at_;
   std::shared_ptr<const logic::SeenNodes> nodes_;
   std::vector<logic::SeenJob> jobs_;
 };

@@ -80,7 +80,7 @@ void NodeAgent::identify() {
     return;
   }
   identity_backoff_.reset();
-  report_.instance_id = *id;
+  report_.instance = logic::InstanceId{*id};
   report_.node_name = config_.node_name;
   report_.address = config_.address;
   log(LogLevel::info, "identity", {{"instance", *id}});
@@ -157,7 +157,7 @@ void NodeAgent::report(const logic::NodeDecision& decision) {
   }
   report_.step = decision.step;
   report_.message = decision.message;
-  report_.checks = view_.checks.value_or(std::vector<logic::CheckResult>{});
+  report_.checks = view_.checks.value_or(std::vector<logic::NodeCheck>{});
   report_.slurmd_start = reported_start(view_);
   report_.slurmd_alive = view_.slurmd.alive;
   const logic::MachineFacts facts = look_at_machine(config_, {});
@@ -202,7 +202,7 @@ void NodeAgent::end_checks() {
   } else if (view_.bad_since == logic::no_time) {
     view_.bad_since = now;
   }
-  for (const logic::CheckResult& check : *view_.checks) {
+  for (const logic::NodeCheck& check : *view_.checks) {
     if (!check.ok) sys::log_throttled(LogLevel::warning, "check_failed", check.name, check.name + ": " + check.text);
   }
   keeper_.trim_output();

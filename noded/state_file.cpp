@@ -19,6 +19,10 @@ using logic::Result;
 using logic::Status;
 using logic::Value;
 
+namespace {
+constexpr std::size_t largest_state = 65536;
+}
+
 Result<StateFile> StateFile::open(const std::string& directory) {
   if (auto made = sys::make_directories(directory, 0750); !made) return made.error();
   const std::string path = directory + "/lock";
@@ -42,9 +46,9 @@ StateFile::~StateFile() {
 Result<std::optional<SlurmdRecord>> StateFile::load() const {
   const std::string path = directory_ + "/state.json";
   if (access(path.c_str(), F_OK) != 0 && errno == ENOENT) return std::optional<SlurmdRecord>{};
-  const auto text = sys::read_file(path, 64 * 1024);
+  const auto text = sys::read_file(path, largest_state);
   if (!text) return text.error();
-  const auto document = sys::parse_json(*text, 64 * 1024);
+  const auto document = sys::parse_json(*text, largest_state);
   if (!document) return logic::reject_error(path + ": " + document.error().message);
   if (document->integer_or("Version") != 1) return logic::reject_error(path + ": not version 1 of this file");
   SlurmdRecord record;

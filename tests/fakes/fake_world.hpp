@@ -136,13 +136,13 @@ class FakeWorld {
   }
 
   // ---- The nodes ----
-  void report(const std::string& name, const std::string& step) {
-    ReportedNode report;
+  void report(const std::string& name, NodeStep step) {
+    NodeReport report;
     report.instance = slot(name).instance;
     report.boot_id = "boot-" + report.instance.str();
     report.address = "10.0.0." + std::to_string(std::hash<std::string>{}(name) % 250 + 1);
     report.step = step;
-    if (step == "running") {
+    if (step == NodeStep::running) {
       report.slurmd_start = slot(name).slurmd_start;
       report.slurmd_alive = true;
     }
@@ -159,10 +159,10 @@ class FakeWorld {
   }
   /// The whole way from a passed check to a registered node.
   void bring_up(const std::string& name) {
-    report(name, "ready");
+    report(name, NodeStep::ready);
     run_until_quiet();
     slurmd_registers(name);
-    report(name, "running");
+    report(name, NodeStep::running);
     run_until_quiet();
   }
   /// slurmctld -c

@@ -85,6 +85,11 @@ create() {
     lab_exec scontrol create NodeName="$1" $gpu_shape NodeAddr=192.0.2.1 State=FUTURE
 }
 
+# Without this a restart of slurmctld forgets "h100".
+fix_gres() {
+    lab_exec scontrol update nodename="$1" gres=gpu:h100:4
+}
+
 address() {
     lab_exec scontrol update nodename="$1" nodeaddr="$2"
 }
@@ -125,13 +130,36 @@ facts_about_records() {
     lab_exec scontrol delete NodeName='m[1-60]' >/dev/null 2>&1 || :
 }
 
+gres_is() {
+    grep -q " Gres=$2 " <(node_line "$1")
+}
+
 facts_about_restart() {
-    lab_exec scontrol reconfigure
-    lab_wait "slurmctld to answer" 10 lab_slurmctld_answers
-    check "FUTURE+DRAIN survives a reconfigure" all_have "g1 g8" FUTURE DRAIN
+    fix_gres 'g[1-4,6-8]'
     lab_slurmctld_restart
     check "FUTURE+DRAIN survives a restart of slurmctld" all_have "g1 g8" FUTURE DRAIN
     check "the address of a FUTURE record survives a restart" grep -q NodeAddr=10.77.0.11 <(node_line g1)
+    check "the GRES of a FUTURE record that was set by an update survives a restart" gres_is g8 gpu:h100:4
+    facts_about_forgotten_gres
+    lab_exec scontrol reconfigure
+    lab_wait "slurmctld to answer" 10 lab_slurmctld_answers
+    check "FUTURE+DRAIN survives a reconfigure" all_have "g1 g8" FUTURE DRAIN
+}
+
+facts_about_forgotten_gres() {
+    check "a GRES that was only given at creation loses its type in a restart" gres_is g5 gpu:4
+    address g5 10.77.0.15
+    lab_slurmd g5 10.77.0.15 "$gpu_shape $born_closed"
+    lab_wait "g5 to register" 20 state_has g5 IDLE DRAIN || :
+    check "a node that registers on such a record ends without GRES" lab_wait "g5 to have none" 5 gres_is g5 '(null)'
+    refute "which an update cannot mend any more" fix_gres g5
+    lab_machine_kill g5
+    lab_exec scontrol delete NodeName=g5
+    create g5
+    drain g5
+    check "but deleting and creating the record does" gres_is g5 gpu:h100:4
+    fix_gres g5
+    check "an update of the GRES leaves the record FUTURE+DRAIN" state_has g5 FUTURE DRAIN
 }
 
 # Writes every state that g1 to g3 are seen in, as fast as Slurm answers, until told to stop.
@@ -258,6 +286,15 @@ facts_about_ways_round() {
     fi
 }
 
+facts_about_sudden_death() {
+    create k1
+    drain k1
+    lab_slurmctld_kill KILL
+    lab_slurmctld_start
+    check "a slurmctld killed soon after a DRAIN has forgotten it, so slots must be looked at again before slurmd starts" \
+        state_has k1 FUTURE '!DRAIN'
+}
+
 gate_facts() {
     set -euo pipefail
     trap 'lab_stop' EXIT
@@ -272,6 +309,7 @@ gate_facts() {
     facts_about_wrong_shape
     facts_about_opening
     facts_about_ways_round
+    facts_about_sudden_death
     if ((tap_failed)); then
         note "$(lab_log_tail 15 | grep -v "Unauthorized credential")"
     fi

@@ -9,7 +9,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lab.sh"
 top=$(cd "$here/../.." && pwd)
 folder=$(mktemp -d /tmp/muster-killed.XXXXXX)
-export QUICKSTART_DIR=$folder QUICKSTART_BUILD=${top_builddir:?is set by make check} QUICKSTART_SECONDS=180
+export QUICKSTART_DIR=$folder QUICKSTART_BUILD=${top_builddir:?is set by make check} QUICKSTART_SECONDS=100
 RANDOM=${MUSTER_TEST_SEED:=$$}
 note "MUSTER_TEST_SEED=$MUSTER_TEST_SEED"
 

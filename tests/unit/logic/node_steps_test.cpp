@@ -48,8 +48,8 @@ NodeView running(Assignment wanted, const std::string& as, std::int64_t start) {
   return view;
 }
 
-const CheckResult& check_named(const std::vector<CheckResult>& checks, const std::string& name) {
-  return *std::find_if(checks.begin(), checks.end(), [&](const CheckResult& check) { return check.name == name; });
+const NodeCheck& check_named(const std::vector<NodeCheck>& checks, const std::string& name) {
+  return *std::find_if(checks.begin(), checks.end(), [&](const NodeCheck& check) { return check.name == name; });
 }
 
 TEST(NodeSteps, IntroducesItselfUntilItIsAssigned) {

@@ -106,7 +106,7 @@ class Chaos {
       if (may_start && has_node(name) && (world.node(name).base == NodeBase::future || world.node(name).not_responding)) {
         world.slurmd_registers(name);
       }
-      world.report(name, may_start ? "running" : "ready");
+      world.report(name, may_start ? NodeStep::running : NodeStep::ready);
     }
     if (always || chance(30)) world.list_machines();
   }

@@ -82,10 +82,10 @@ TEST(Plan, LetsSlurmdStartOnlyAfterChecksPassedAndTheAddressIsReadBack) {
   FakeWorld world(1, 1);
   world.run_until_quiet();
   EXPECT_EQ(world.slot("gpu-1").state, SlotState::booting);
-  world.report("gpu-1", "checking");
+  world.report("gpu-1", NodeStep::checking);
   world.run_until_quiet();
   EXPECT_EQ(world.slot("gpu-1").slurmd_start, 0);
-  world.report("gpu-1", "ready");
+  world.report("gpu-1", NodeStep::ready);
   const Plan plan = world.decide();
   ASSERT_EQ(world.count<SetAddresses>(plan), 1u);
   EXPECT_EQ(world.slot("gpu-1").slurmd_start, 0) << "not before the address has been read back";
