@@ -49,6 +49,7 @@ World make_world(int groups, int nodes_per_group) {
       node.memory_mib = spec.memory_mib;
       node.slurmd_start_time = world.now;
       node.address = "10.1.2.3";
+      node.gres = gres_text(spec.gres);
       node.partitions = "gpu";
       nodes->emplace(spec.node_name(i), node);
     }

@@ -19,7 +19,7 @@ bool is_token(std::string_view text) {
   });
 }
 
-std::optional<GresWant> parse_gres(std::string_view text) {
+std::optional<GresWant> read_gres_want(std::string_view text) {
   std::vector<std::string> parts;
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find(':', begin), text.size());
@@ -75,7 +75,7 @@ void read_node(const Value& value, const std::string& title, GroupSpec& group, P
   group.cpus = static_cast<int>(reader.required_count("cpus", 1, 65535));
   group.memory_mib = reader.size_mib("memory", std::nullopt);
   for (const std::string& text : reader.texts("gres")) {
-    if (const auto want = parse_gres(text)) {
+    if (const auto want = read_gres_want(text)) {
       group.gres.push_back(*want);
     } else {
       problems.add(reader.place_of("gres"), title + ": node: gres: expected NAME:COUNT or NAME:TYPE:COUNT, found \"" + text + "\"");

@@ -11,21 +11,13 @@
 #include <string_view>
 #include <vector>
 
+#include "logic/gres.hpp"
 #include "logic/names.hpp"
 #include "logic/result.hpp"
 #include "logic/time.hpp"
 #include "logic/value.hpp"
 
 namespace muster::logic {
-
-struct GresWant {
-  std::string name;  ///< "gpu"
-  std::string type;  ///< "h100"; empty = any
-  int count = 0;
-  friend bool operator==(const GresWant& a, const GresWant& b) {
-    return a.name == b.name && a.type == b.type && a.count == b.count;
-  }
-};
 
 /// Where machines come from.
 struct ProviderSpec {

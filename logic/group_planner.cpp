@@ -18,6 +18,8 @@ constexpr std::string_view unregistered_reason = "muster:unregistered";
 constexpr std::array<std::string_view, 6> slurm_fault_texts{"Low ",           "gres/",        "Not responding",
                                                             "Node unexpectedly rebooted", "low ", " : Not responding"};
 
+/// What two more starts of slurmd do not mend, a third will not: the attempt then fails by its deadline.
+constexpr int slurmd_starts_at_most = 3;
 constexpr std::size_t arrivals_kept = 16;
 /// A machine that the provider does not list is gone only if a later list, so much later, lacks it too.
 constexpr Duration second_look_after = std::chrono::seconds{5};
@@ -75,6 +77,7 @@ bool is_in_shape(const GroupSpec& spec, const SeenNode& node, std::string* why_n
   if (node.invalid_registration) return no("Slurm rejects its registration: " + node.reason);
   if (node.base == NodeBase::down || node.failing) return no("Slurm has it " + node.state_text() + (node.reason.empty() ? "" : ": " + node.reason));
   if (node.not_responding) return no("it does not answer slurmctld's ping at " + node.address);
+  if (!node_offers(node.gres, spec.gres)) return no("Slurm sees GRES \"" + node.gres + "\", wanted is " + gres_text(spec.gres));
   if (node.cpus < spec.cpus) {
     return no("Slurm sees " + std::to_string(node.cpus) + " CPUs, wanted are " + std::to_string(spec.cpus));
   }
@@ -102,7 +105,7 @@ int open_count(const GroupRecord& group) {
 
 GroupPlanner::GroupPlanner(const GroupSpec& spec, const ProviderSpec& provider, const std::string& cluster, const Seen& seen,
                            const GroupMail& mail, Time now, GroupRecord& group, Plan& plan)
-    : spec_(spec), provider_(provider), cluster_(cluster), seen_(seen), mail_(mail), now_(now), group_(group), plan_(plan) {}
+    : spec_(spec), provider_(provider), cluster_(cluster), wanted_gres_(gres_text(spec.gres)), seen_(seen), mail_(mail), now_(now), group_(group), plan_(plan) {}
 
 void GroupPlanner::run() {
   const int ready_before = ready_count(group_);
@@ -262,6 +265,7 @@ void GroupPlanner::plan_record(SlotRecord& slot) {
     return;
   }
   note_foreign_drain(slot, *node);
+  if (mend_gres(slot, *node)) return;
 
   if (node->base == NodeBase::future) {
     plan_address(slot, *node);
@@ -286,6 +290,25 @@ void GroupPlanner::plan_record(SlotRecord& slot) {
   }
 }
 
+// slurmctld (22.05, 24.11 and 26.05, tried) forgets the type of a FUTURE record's GRES when it restarts: "gpu:h100:4" comes
+// back as "gpu:4", and the node that registers under it ends with no GRES at all, so that no job that asks for one can ever
+// run there. Only a new record helps.
+bool GroupPlanner::mend_gres(SlotRecord& slot, const SeenNode& node) {
+  if (node.gres == wanted_gres_ || node_offers(node.gres, spec_.gres)) return false;
+  if (node.base == NodeBase::future) {
+    delete_.push_back(slot.name);
+    create_.push_back(slot.name);
+    slot.our_reason.clear();
+    if (was_registered(slot)) registration_lost(slot, "Slurm has put its record back to FUTURE");
+    return true;
+  }
+  if (slot.state == SlotState::in_service || node.has_jobs() || !node.is_registered() || node.invalid_registration) return false;
+  if (slot.slurmd_start >= slurmd_starts_at_most) return false;
+  to_future_.push_back(slot.name);
+  if (may_be_registered(slot)) registration_lost(slot, "it registered under a record that had lost its GRES (now \"" + node.gres + "\")");
+  return true;
+}
+
 void GroupPlanner::plan_address(const SlotRecord& slot, const SeenNode& node) {
   const bool machine_arrived = slot.state == SlotState::booting && !slot.address.empty() && node_may_start_slurmd(slot);
   if (!machine_arrived && may_be_registered(slot)) return;
@@ -306,6 +329,12 @@ void GroupPlanner::note_foreign_drain(SlotRecord& slot, const SeenNode& node) {
   if (node.drained) {
     // Their drain stands, but Slurm dropped their reason at registration (22.05, 26.05): put it back.
     if (node.reason != slot.foreign_reason) drain_[slot.foreign_reason].push_back(slot.name);
+    return;
+  }
+  if (node.base == NodeBase::future && slot.our_reason.empty()) {
+    // A record made anew: what they set on the old one stands.
+    drain_[slot.foreign_reason].push_back(slot.name);
+    slot.our_reason = gathering_reason(spec_.name);
     return;
   }
   event(EventLevel::info, "NodeDrainLifted", &slot, "the drain \"" + slot.foreign_reason + "\" was lifted");
@@ -389,7 +418,8 @@ void GroupPlanner::plan_waiting(SlotRecord& slot, const SeenNode* node) {
 }
 
 void GroupPlanner::plan_booting(SlotRecord& slot, const SeenNode* node) {
-  if (slot.deadline <= now_) {
+  const bool is_theirs = !slot.foreign_reason.empty();  // a machine that somebody drained is ended only by name
+  if (slot.deadline <= now_ && !is_theirs) {
     const std::string seen_so_far = slot.node_step.empty() ? "nothing was heard of it" : "it is at \"" + slot.node_step + "\": " + slot.node_message;
     return fail_attempt(slot, FailureClass::boot_timeout,
                         "not ready " + duration_text(now_ - slot.state_since) + " after its launch; " + seen_so_far, true);
@@ -397,7 +427,7 @@ void GroupPlanner::plan_booting(SlotRecord& slot, const SeenNode* node) {
   fall_due(slot.deadline);
   if (!node || !node_may_start_slurmd(slot) || slot.address.empty()) return;
   // It registered by itself, closed, under a record of ours (its slurmd was told to re-read its configuration): fine.
-  const bool registered_already = node->is_registered() && slot.slurmd_start > 0 && node->drained;
+  const bool registered_already = slot.slurmd_start > 0 && node->drained && is_in_shape(spec_, *node);
   const bool slot_is_prepared = node->base == NodeBase::future && node->drained && node->address == slot.address;
   if (registered_already) {
     move_to(slot, SlotState::registering, spec_.register_timeout);
@@ -415,7 +445,14 @@ void GroupPlanner::plan_registering(SlotRecord& slot, const SeenNode* node) {
     move_to(slot, SlotState::settling);
     return plan_in_slurm(slot, node);
   }
-  if (slot.deadline <= now_) {
+  // It runs, but Slurm has not heard of it: slurmctld was away when it registered, or has lost it since (peers 1.3: slurmd
+  // believes that it is registered and does not try again).
+  const Time patience_ends = slot.state_since + spec_.register_timeout / 3;
+  if (started && node && node->base == NodeBase::future && !node->invalid_registration && slot.slurmd_start < slurmd_starts_at_most) {
+    if (now_ >= patience_ends) return registration_lost(slot, "its slurmd runs, but Slurm has no registration of it");
+    fall_due(patience_ends);
+  }
+  if (slot.deadline <= now_ && slot.foreign_reason.empty()) {
     if (!started) why_not = "its slurmd did not start: " + slot.node_message;
     return fail_attempt(slot, FailureClass::never_registered,
                         "not in Slurm " + duration_text(now_ - slot.state_since) + " after slurmd was allowed; " + why_not, true);
@@ -561,6 +598,7 @@ void GroupPlanner::emit_batches() {
   // Closing first: whatever else a pass does, it never leaves a node open for longer than it must.
   for (auto& [reason, names] : drain_) plan_.actions.emplace_back(DrainNodes{spec_.name, std::move(names), reason});
   if (!to_future_.empty()) plan_.actions.emplace_back(ReturnToFuture{spec_.name, std::move(to_future_)});
+  if (!delete_.empty()) plan_.actions.emplace_back(DeleteRecords{spec_.name, std::move(delete_)});
   if (!create_.empty()) plan_.actions.emplace_back(CreateRecords{spec_.name, std::move(create_), node_conf(spec_) + " NodeAddr=" + placeholder_address});
   if (!addresses_.names.empty()) {
     addresses_.group = spec_.name;
@@ -587,6 +625,7 @@ std::string describe(const Action& action) {
   struct Describe {
     static std::string nodes(const std::vector<NodeName>& names) { return names_text(names); }
     std::string operator()(const CreateRecords& a) const { return "make records " + nodes(a.names) + " (State=FUTURE " + a.line + ")"; }
+    std::string operator()(const DeleteRecords& a) const { return "delete the damaged records " + nodes(a.names); }
     std::string operator()(const DrainNodes& a) const { return "drain " + nodes(a.names) + " (\"" + a.reason + "\")"; }
     std::string operator()(const UndrainNodes& a) const { return "open " + nodes(a.names) + " to jobs"; }
     std::string operator()(const ResumeNodes& a) const { return "resume " + nodes(a.names); }

@@ -40,6 +40,7 @@ class GroupPlanner {
   void plan_record(SlotRecord& slot);
   void plan_address(const SlotRecord& slot, const SeenNode& node);
   void note_foreign_drain(SlotRecord& slot, const SeenNode& node);
+  bool mend_gres(SlotRecord& slot, const SeenNode& node);
   void keep_closed(SlotRecord& slot, const SeenNode& node);
   void keep_open(SlotRecord& slot, const SeenNode& node);
   void registration_lost(SlotRecord& slot, const std::string& how);
@@ -69,6 +70,7 @@ class GroupPlanner {
   const GroupSpec& spec_;
   const ProviderSpec& provider_;
   const std::string& cluster_;
+  const std::string wanted_gres_;
   const Seen& seen_;
   const GroupMail& mail_;
   const Time now_;
@@ -77,6 +79,7 @@ class GroupPlanner {
 
   // Batches of this pass: one call each, whatever the number of nodes.
   std::vector<NodeName> create_;
+  std::vector<NodeName> delete_;
   std::map<std::string, std::vector<NodeName>> drain_;  ///< by reason
   std::vector<NodeName> undrain_;
   std::vector<NodeName> resume_;

@@ -2,7 +2,9 @@
 #include "logic/hold_rule.hpp"
 
 #include <algorithm>
-#include <charconv>
+
+#include "logic/gres.hpp"
+#include "logic/text_parts.hpp"
 
 namespace muster::logic {
 namespace {
@@ -10,24 +12,6 @@ namespace {
 constexpr int largest_min_count = 1'000'000;
 constexpr std::string_view comment_key = "min_count=";
 constexpr std::string_view where_to_look = "; see 'muster why JOBID'";
-
-std::vector<std::string_view> split(std::string_view text, std::string_view separators) {
-  std::vector<std::string_view> parts;
-  while (!text.empty()) {
-    const auto end = text.find_first_of(separators);
-    if (end != 0) { parts.push_back(text.substr(0, end)); }
-    if (end == std::string_view::npos) { break; }
-    text.remove_prefix(end + 1);
-  }
-  return parts;
-}
-
-std::optional<int> whole_number(std::string_view text) {
-  int number = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (code != std::errc{} || end != text.data() + text.size()) { return std::nullopt; }
-  return number;
-}
 
 int divide_up(int amount, int portion) { return amount / portion + (amount % portion != 0 ? 1 : 0); }
 
@@ -37,39 +21,17 @@ std::string in_nodes(int count) { return std::to_string(count) + (count == 1 ? "
 /// itself knows better.
 bool features_fit(std::string_view wanted, const std::vector<std::string>& offered) {
   if (wanted.find_first_of("|[]()*!") != std::string_view::npos) { return true; }
-  const auto parts = split(wanted, "&,");
+  const auto parts = split_text(wanted, "&,");
   return std::all_of(parts.begin(), parts.end(), [&](std::string_view feature) {
     return std::find(offered.begin(), offered.end(), feature) != offered.end();
   });
-}
-
-struct Gres {
-  std::string_view name;
-  std::string_view type;  ///< empty = any
-  int count = 1;
-};
-
-/// "gpu", "gpu:4", "gpu:h100", "gpu:h100:4"; also with '=' before the count.
-Gres parse_gres(std::string_view text) {
-  Gres gres;
-  // "gpu:h100:4(S:0-1)" is how Slurm prints the sockets of a node's gres.
-  auto parts = split(text.substr(0, text.find('(')), ":=");
-  if (parts.size() > 1) {
-    if (const auto count = whole_number(parts.back())) {
-      gres.count = *count;
-      parts.pop_back();
-    }
-  }
-  if (!parts.empty()) { gres.name = parts.front(); }
-  if (parts.size() > 1) { gres.type = parts[1]; }
-  return gres;
 }
 
 /// A job's gres text has a prefix: "gres:gpu:4" in 22.05, "gres/gpu:4" in later versions, none when a person wrote it.
 /// Of other things ("license/x:1") nothing is demanded here.
 std::vector<Gres> wanted_gres(std::string_view text) {
   std::vector<Gres> wanted;
-  for (auto part : split(text, ",;")) {
+  for (auto part : split_text(text, ",;")) {
     constexpr std::string_view prefix = "gres";
     if (part.substr(0, prefix.size()) == prefix) {
       part.remove_prefix(std::min(prefix.size() + 1, part.size()));
@@ -80,17 +42,6 @@ std::vector<Gres> wanted_gres(std::string_view text) {
     if (!gres.name.empty() && gres.name != "none") { wanted.push_back(gres); }
   }
   return wanted;
-}
-
-bool gres_fit(const std::vector<Gres>& wanted, const std::vector<std::string>& offered) {
-  return std::all_of(wanted.begin(), wanted.end(), [&](const Gres& demand) {
-    std::int64_t have = 0;
-    for (const auto& text : offered) {
-      const auto gres = parse_gres(text);
-      if (gres.name == demand.name && (demand.type.empty() || gres.type == demand.type)) { have += gres.count; }
-    }
-    return have >= demand.count;
-  });
 }
 
 /// The nodes that a job cannot do without, as far as it says so: "-n 64" without -N names no node count at all.
@@ -228,7 +179,7 @@ HoldDecision decide_hold(const GateTable& table, const JobRequest& job, Time now
 
 std::vector<PartitionName> split_partitions(std::string_view text) {
   std::vector<PartitionName> partitions;
-  for (const auto part : split(text, ",")) { partitions.emplace_back(std::string(part)); }
+  for (const auto part : split_text(text, ",")) { partitions.emplace_back(std::string(part)); }
   return partitions;
 }
 

@@ -22,6 +22,11 @@ struct CreateRecords {
   std::vector<NodeName> names;
   std::string line;  ///< the rest of the node line
 };
+/// Deletes FUTURE records that no longer are what we made; they are made again in the same pass.
+struct DeleteRecords {
+  GroupName group;
+  std::vector<NodeName> names;
+};
 /// Closes nodes to jobs.
 struct DrainNodes {
   GroupName group;
@@ -69,7 +74,7 @@ struct ReleaseJobs {
   std::vector<Item> jobs;
 };
 
-using Action = std::variant<CreateRecords, DrainNodes, UndrainNodes, ResumeNodes, ReturnToFuture, SetAddresses, LaunchMachine,
+using Action = std::variant<CreateRecords, DeleteRecords, DrainNodes, UndrainNodes, ResumeNodes, ReturnToFuture, SetAddresses, LaunchMachine,
                             TerminateMachine, ReleaseJobs>;
 
 // ---- Events: one fact each, with its reason. ----

@@ -20,6 +20,9 @@ struct ToRequest {
   Value operator()(const logic::CreateRecords& action) const {
     return Value::map({{"op", "create"}, {"names", names_value(action.names)}, {"line", action.line}});
   }
+  Value operator()(const logic::DeleteRecords& action) const {
+    return Value::map({{"op", "delete"}, {"names", names_value(action.names)}});
+  }
   Value operator()(const logic::DrainNodes& action) const {
     return Value::map({{"op", "update"}, {"names", names_value(action.names)}, {"state", "DRAIN"}, {"reason", action.reason}});
   }

@@ -34,6 +34,7 @@ class FakeWorld {
     group.node_prefix = "gpu-";
     group.cpus = 2;
     group.memory_mib = 1000;
+    group.gres = {{"gpu", "h100", 4}};
     group.settle_time = Duration{0};
     wanted.groups.push_back(group);
   }
@@ -102,12 +103,13 @@ class FakeWorld {
     commit(plan);
     for (const Action& action : plan.actions) std::visit([&](const auto& detail) { do_action(detail); }, action);
   }
-  /// Passes until one has no action and nothing came in.
+  /// Passes until one has no action, changes nothing, and nothing came in.
   void run_until_quiet() {
     for (int pass = 0; pass < 50; ++pass) {
       const Plan plan = decide();
+      const bool changes_ledger = !(plan.ledger.groups == ledger.groups);
       act(plan);
-      if (plan.actions.empty() && seen_.launch_results.empty() && seen_.terminate_results.empty()) return;
+      if (plan.actions.empty() && !changes_ledger && seen_.launch_results.empty() && seen_.terminate_results.empty()) return;
     }
     throw std::runtime_error("the planner does not come to rest");
   }
@@ -154,6 +156,7 @@ class FakeWorld {
     node.base = NodeBase::idle;
     node.not_responding = false;
     node.slurmd_start_time = now;
+    if (node.gres != gres_text(spec().gres)) node.gres.clear();
     node.cpus = spec().cpus;
     if (slurm_drops_reasons_at_registration) node.reason.clear();
   }
@@ -165,6 +168,12 @@ class FakeWorld {
     report(name, NodeStep::running);
     run_until_quiet();
   }
+  /// slurmctld restarts: FUTURE records come back without the type of their GRES.
+  void restart_slurmctld() {
+    for (auto& [name, node] : nodes_) {
+      if (node.base == NodeBase::future) node.gres = "gpu:4";
+    }
+  }
   /// slurmctld -c
   void lose_records() { nodes_.clear(); }
 
@@ -175,8 +184,12 @@ class FakeWorld {
       node.base = NodeBase::future;
       node.address = "192.0.2.1";
       node.cpus = spec().cpus;
+      node.gres = gres_text(spec().gres);
       nodes_.emplace(name, node);
     }
+  }
+  void do_action(const DeleteRecords& action) {
+    for (const NodeName& name : action.names) nodes_.erase(name);
   }
   void do_action(const DrainNodes& action) {
     for (const NodeName& name : action.names) {

@@ -63,7 +63,7 @@ class Chaos {
 
   void disturb() {
     const std::string name = any_name();
-    switch (pick(9)) {
+    switch (pick(10)) {
       case 0: world.next_launch_fails = chance(50) ? FailureClass::capacity : FailureClass::configuration; break;
       case 1: world.crash(); break;
       case 2: world.slurm_is_away = chance(50); break;
@@ -86,6 +86,7 @@ class Chaos {
         break;
       case 7: if (has_node(name)) world.node(name).not_responding = chance(50); break;
       case 8: world.hold_provider_calls = chance(30); break;
+      case 9: world.restart_slurmctld(); break;
     }
   }
 
@@ -141,6 +142,10 @@ class Chaos {
       if (const auto* drain = std::get_if<DrainNodes>(&action)) check_names(drain->names);
       if (const auto* future = std::get_if<ReturnToFuture>(&action)) check_names(future->names);
       if (const auto* create = std::get_if<CreateRecords>(&action)) check_names(create->names);
+      if (const auto* erase = std::get_if<DeleteRecords>(&action)) {
+        check_names(erase->names);
+        for (const NodeName& name : erase->names) ASSERT_EQ(nodes.at(name).base, NodeBase::future) << "deletes a node that is there";
+      }
       if (const auto* launch = std::get_if<LaunchMachine>(&action)) {
         const bool is_new = world.launches_by_token.count(launch->token) == 0;
         if (is_new && slot_of(launch->name)->retry_at == no_time && !world.slurm_is_away) {

@@ -268,6 +268,70 @@ TEST(Plan, MakesLostRecordsAgainAndHasTheRunningSlurmdRegisterAgain) {
   EXPECT_TRUE(world.group().gate_open);
 }
 
+TEST(Plan, MakesAgainTheRecordsWhoseGresARestartOfSlurmctldDamaged) {
+  FakeWorld world(2, 2);
+  world.run_until_quiet();
+  world.restart_slurmctld();
+  const Plan plan = world.decide();
+  EXPECT_EQ(world.count<DeleteRecords>(plan), 1u);
+  EXPECT_EQ(world.count<CreateRecords>(plan), 1u);
+  world.act(plan);
+  world.run_until_quiet();
+  EXPECT_EQ(world.node("gpu-1").gres, "gpu:h100:4");
+  EXPECT_TRUE(world.node("gpu-1").drained);
+  world.bring_up("gpu-1");
+  world.bring_up("gpu-2");
+  EXPECT_TRUE(world.group().gate_open);
+}
+
+TEST(Plan, HasASlurmdRegisterAgainThatSlurmDidNotHear) {
+  FakeWorld world(1, 1);
+  world.run_until_quiet();
+  world.report("gpu-1", NodeStep::ready);
+  world.run_until_quiet();
+  world.report("gpu-1", NodeStep::running);  // slurmctld was killed before it had written the registration down
+  world.run_until_quiet();
+  EXPECT_EQ(world.slot("gpu-1").slurmd_start, 1);
+  world.pass_time(world.spec().register_timeout / 3);
+  world.run_until_quiet();
+  EXPECT_EQ(world.slot("gpu-1").slurmd_start, 2);
+}
+
+TEST(Plan, PutsAnAdminsDrainOnARecordThatHadToBeMadeAnew) {
+  FakeWorld world(1, 1);
+  world.hold_provider_calls = true;
+  world.run_until_quiet();
+  world.node("gpu-1").reason = "do not use";
+  world.run_until_quiet();
+  world.restart_slurmctld();
+  world.run_until_quiet();
+  EXPECT_EQ(world.node("gpu-1").gres, "gpu:h100:4");
+  EXPECT_EQ(world.node("gpu-1").reason, "do not use");
+  world.node("gpu-1").drained = false;  // and they may lift it
+  world.node("gpu-1").reason.clear();
+  world.run_until_quiet();
+  EXPECT_EQ(world.slot("gpu-1").foreign_reason, "");
+  EXPECT_EQ(world.node("gpu-1").reason, gathering_reason(GroupName{"gpu"}));
+}
+
+TEST(Plan, RegistersANodeAgainThatRegisteredUnderADamagedRecord) {
+  FakeWorld world(1, 1);
+  world.run_until_quiet();
+  world.report("gpu-1", NodeStep::ready);
+  world.run_until_quiet();
+  world.restart_slurmctld();
+  world.slurmd_registers("gpu-1");  // before we have seen the damage
+  world.report("gpu-1", NodeStep::running);
+  world.run_until_quiet();
+  EXPECT_FALSE(world.group().gate_open);
+  EXPECT_EQ(world.slot("gpu-1").slurmd_start, 2);
+  world.slurmd_registers("gpu-1");
+  world.report("gpu-1", NodeStep::running);
+  world.run_until_quiet();
+  EXPECT_EQ(world.node("gpu-1").gres, "gpu:h100:4");
+  EXPECT_TRUE(world.group().gate_open);
+}
+
 TEST(Plan, TellsOfAMissedDeadlineOnceAndKeepsTheDeadlineAcrossRestarts) {
   FakeWorld world(2, 2);
   world.run_until_quiet();
