@@ -80,9 +80,9 @@ update_node_msg_t new_node_message(std::string& names) {
   return message;
 }
 
-/// The node sets that any partition names: Slurm has no call that lists them.
+/// The node sets of slurm.conf: by libslurm's own reader, and, should that be gone, those that a partition names.
 Value node_sets_of(const partition_info_msg_t& partitions) {
-  std::set<std::string> names;
+  std::set<std::string> names = configured_node_sets();
   for (std::uint32_t index = 0; index < partitions.record_count; ++index) {
     const char* list = partitions.partition_array[index].nodesets;
     std::string name;

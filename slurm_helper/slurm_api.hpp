@@ -11,10 +11,12 @@ extern "C" {
 #include <slurm/slurm_errno.h>
 }
 
+#include <dlfcn.h>
 #include <sys/types.h>
 
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <type_traits>
 
@@ -101,6 +103,26 @@ inline std::string built_for_version() {
   };
   return two_digits(SLURM_VERSION_MAJOR(version)) + "." + two_digits(SLURM_VERSION_MINOR(version)) + "." +
          std::to_string(SLURM_VERSION_MICRO(version));
+}
+
+/// The names of slurm.conf's NodeSets. No public call lists them; slurm_conf_nodeset_array and its record are libslurm's own
+/// (src/common/read_config.h; the same in 22.05, 24.11 and 26.05, tried), so it is looked up, and its absence means none.
+inline std::set<std::string> configured_node_sets() {
+  struct NodeSet {
+    char* feature;
+    char* name;
+    char* nodes;
+  };
+  using ReadNodeSets = int (*)(NodeSet***);
+  std::set<std::string> names;
+  void* symbol = dlsym(RTLD_DEFAULT, "slurm_conf_nodeset_array");
+  if (symbol == nullptr) return names;
+  NodeSet** sets = nullptr;
+  const int count = reinterpret_cast<ReadNodeSets>(symbol)(&sets);
+  for (int index = 0; index < count; ++index) {
+    if (sets[index]->name != nullptr) names.insert(sets[index]->name);
+  }
+  return names;
 }
 
 }  // namespace muster::slurm_helper
