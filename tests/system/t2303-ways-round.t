@@ -82,9 +82,13 @@ facts_about_users() {
     check "an ordinary user may look" as_user muster status
     refute "but not open a group" as_user muster open gpu --yes
     refute "and not apply a file" as_user muster apply -f /run/lab/cluster.yaml
+    local before
+    before=$(events_so_far)
     job=$(as_user sbatch --parsable -p gpu -N5 -o /dev/null --wrap true)
     check "a job for a closed group is held" job_is_held "$job"
     as_user scontrol release "$job" >/dev/null 2>&1 || :
+    check "an event says that somebody released it early" \
+        lab_wait "an event" 10 event_since "$before" "JobReleasedEarly.*job $job"
     sleep 5
     check "a user's own release does not start it" job_waits "$job"
     check "the nodes stay closed meanwhile" closed 4
@@ -112,6 +116,16 @@ facts_about_slurmctld() {
     check "and no machine was launched again" test "$(grep -c ' launched ' "$LAB_DIR/provider/log")" = 5
 }
 
+facts_about_musterd() {
+    local deadline launched
+    deadline=$(cluster_group gpu .Deadline)
+    launched=$(grep -c ' launched ' "$LAB_DIR/provider/log")
+    lab_exec kill -KILL "$(lab_service_pid musterd)"
+    check "a musterd that was killed is back and knows the group" lab_wait "musterd" 20 ready_is 4
+    check "with the same deadline" test "$(cluster_group gpu .Deadline)" = "$deadline"
+    check "and launches nothing again" test "$(grep -c ' launched ' "$LAB_DIR/provider/log")" = "$launched"
+}
+
 facts_about_opening() {
     job=$(as_user sbatch --parsable -p gpu -N4 -o /dev/null --wrap true)
     check "a held job for what is there waits" job_waits "$job"
@@ -125,6 +139,7 @@ check "four of five nodes become ready, and stay closed" lab_wait "four ready no
 facts_about_users
 facts_about_admins
 facts_about_slurmctld
+facts_about_musterd
 facts_about_opening
 if ((tap_failed)); then
     note "$(cluster_events)"
