@@ -115,8 +115,12 @@ void Api::why(const HttpRequest& request, Responder respond) {
   std::string name = request.body.text_or("Name");
   for (const char* key : {"Node", "Group"}) if (name.empty()) name = request.body.text_or(key);
   if (const std::int64_t job = request.body.integer_or("Job"); name.empty() && job > 0) name = std::to_string(job);
-  const Result<Value> view = logic::why_view(head_.state(), name, sys::now());
-  respond(view ? HttpReply::ok(*view) : not_found(view.error().message));
+  if (const Result<Value> view = logic::why_view(head_.state(), name, sys::now())) return respond(HttpReply::ok(*view));
+  // A job that was submitted a moment ago is not known yet: look before saying no.
+  head_.look_then([this, name, respond] {
+    const Result<Value> view = logic::why_view(head_.state(), name, sys::now());
+    respond(view ? HttpReply::ok(*view) : not_found(view.error().message));
+  });
 }
 
 void Api::open_group(const HttpRequest& request, Responder respond) {

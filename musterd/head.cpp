@@ -183,11 +183,31 @@ void Head::request_pass() {
   if (!pass_runs_) begin_pass();
 }
 
+void Head::look_then(std::function<void()> done) {
+  // The look of a pass that runs already may be older than the question.
+  after_look_.emplace(pass_number_ + 1, std::move(done));
+  request_pass();
+}
+
 void Head::begin_pass() {
+  ++pass_number_;
   pass_runs_ = true;
   pass_wanted_ = false;
   timer_.reset();
-  slurm_.observe([this](const SlurmDriver::View& view) { take_view(view); });
+  const auto look = [this] { slurm_.observe([this](const SlurmDriver::View& view) { take_view(view); }); };
+  if (state_.facts && sys::now() - facts_read_at_ < facts_lifetime) return look();
+  // Nothing is decided before slurm.conf is known: what nodes are told depends on it.
+  slurm_.read_facts([this, look](Result<logic::SlurmFacts> facts) {
+    if (!facts) {
+      SlurmDriver::View nothing;
+      nothing.trouble = facts.error().message;
+      return take_view(nothing);
+    }
+    if (!state_.facts) log(LogLevel::notice, "slurm_found", {{"version", facts->version}, {"cluster", facts->cluster_name}});
+    state_.facts = *std::move(facts);
+    facts_read_at_ = sys::now();
+    look();
+  });
 }
 
 void Head::take_view(const SlurmDriver::View& view) {
@@ -201,21 +221,12 @@ void Head::take_view(const SlurmDriver::View& view) {
   } else {
     ++failed_passes_;
   }
-  if (was_read && (!state_.facts || sys::now() - facts_read_at_ > facts_lifetime)) refresh_facts();
+  while (!after_look_.empty() && after_look_.begin()->first <= pass_number_) {
+    const auto waiting = after_look_.extract(after_look_.begin());
+    waiting.mapped()();
+  }
   list_machines();
   decide_and_act(was_read);
-}
-
-void Head::refresh_facts() {
-  facts_read_at_ = sys::now();
-  slurm_.read_facts([this](Result<logic::SlurmFacts> facts) {
-    if (!facts) {
-      log_throttled(LogLevel::warning, "slurm_config", "slurm_config", facts.error().message);
-      return;
-    }
-    if (!state_.facts) log(LogLevel::notice, "slurm_found", {{"version", facts->version}, {"cluster", facts->cluster_name}});
-    state_.facts = *std::move(facts);
-  });
 }
 
 void Head::note_slurm(bool up, const std::string& trouble) {
@@ -224,17 +235,12 @@ void Head::note_slurm(bool up, const std::string& trouble) {
   if (state_.slurm_since != no_time && state_.slurm_is_up == up) return;
   state_.slurm_since = sys::now();
   state_.slurm_is_up = up;
-  if (up) {
-    state_.facts.reset();  // another slurmctld may have another configuration
-    log(LogLevel::notice, "slurm_up");
-  }
+  if (up) log(LogLevel::notice, "slurm_up");
+  facts_read_at_ = no_time;  // another slurmctld may have another configuration
 }
 
-bool Head::decide_and_act(bool slurm_was_read) {
-  if (!state_.spec) {
-    end_pass(false);
-    return false;
-  }
+void Head::decide_and_act(bool slurm_was_read) {
+  if (!state_.spec) return end_pass(false);
   logic::Seen seen = inbox_;
   if (slurm_was_read) {
     seen.nodes = state_.nodes;
@@ -249,10 +255,7 @@ bool Head::decide_and_act(bool slurm_was_read) {
   const bool ledger_changes = !(plan.ledger.groups == state_.ledger.groups) || plan.ledger.released_by_others != state_.ledger.released_by_others;
   if (ledger_changes || !plan.events.empty()) {
     // Written before acted on. If it cannot be written nothing is done and nothing that came in is forgotten.
-    if (const Status written = commit(plan.ledger, plan.events); !written) {
-      end_pass(false);
-      return false;
-    }
+    if (const Status written = commit(plan.ledger, plan.events); !written) return end_pass(false);
   }
   inbox_.launch_results.clear();
   inbox_.terminate_results.clear();
@@ -266,13 +269,16 @@ bool Head::decide_and_act(bool slurm_was_read) {
     if (const auto* launch = std::get_if<logic::LaunchMachine>(&action)) providers_.launch(*launch);
     if (const auto* terminate = std::get_if<logic::TerminateMachine>(&action)) providers_.terminate(*terminate);
   }
-  const bool again = ledger_changes || !plan.actions.empty();
+  // Actions are read back at once, but the same ones again mean that they had no effect: then there is no hurry.
+  std::string actions_text;
+  for (const Action& action : plan.actions) actions_text += logic::describe(action) + "\n";
+  const bool again = ledger_changes || (!plan.actions.empty() && actions_text != last_actions_text_);
+  last_actions_text_ = std::move(actions_text);
   slurm_.execute(std::move(plan.actions), [this, again](const std::vector<std::string>& problems) {
     for (const std::string& problem : problems) log_throttled(LogLevel::warning, "slurm_action", "slurm_action", problem);
     // What Slurm refused is read back and tried again, but not in a hurry.
     end_pass(again && problems.empty());
   });
-  return true;
 }
 
 void Head::end_pass(bool again) {

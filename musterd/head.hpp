@@ -51,6 +51,8 @@ class Head {
   void take_report(logic::NodeReport report);
   logic::Status open_group(const logic::GroupName& group);
 
+  /// Looks at Slurm now, and calls once that look is over (also when it failed).
+  void look_then(std::function<void()> done);
   /// Called after each pass that changed the ledger or the events.
   void on_change(std::function<void()> callback) { changed_ = std::move(callback); }
 
@@ -61,8 +63,7 @@ class Head {
   void request_pass();
   void begin_pass();
   void take_view(const SlurmDriver::View& view);
-  void refresh_facts();
-  bool decide_and_act(bool slurm_was_read);
+  void decide_and_act(bool slurm_was_read);
   void end_pass(bool again);
   void note_slurm(bool up, const std::string& trouble);
   void log_events(const std::vector<logic::StoredEvent>& events);
@@ -83,9 +84,12 @@ class Head {
   std::unordered_map<logic::InstanceId, std::pair<logic::GroupName, std::size_t>> instances_;
   std::function<void()> changed_;
 
+  std::uint64_t pass_number_ = 0;
+  std::multimap<std::uint64_t, std::function<void()>> after_look_;  ///< by the pass whose look they wait for
   bool pass_runs_ = false;
   bool pass_wanted_ = false;
   int failed_passes_ = 0;
+  std::string last_actions_text_;  ///< of the pass before, for people and for comparing
   logic::Time next_deadline_ = logic::no_time;
   logic::Time facts_read_at_ = logic::no_time;
   logic::Time gate_table_written_at_ = logic::no_time;

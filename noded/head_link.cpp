@@ -8,6 +8,7 @@
 #include "noded/machine.hpp"
 #include "sys/clock.hpp"
 #include "sys/service_link.hpp"
+#include "sys/users.hpp"
 
 namespace muster::noded {
 namespace {
@@ -35,7 +36,7 @@ HeadLink::HeadLink(sys::EventLoop& loop, const NodeConfig& config, Owner owner)
 
 Result<std::unique_ptr<HeadLink>> HeadLink::create(sys::EventLoop& loop, const NodeConfig& config, Owner owner) {
   std::unique_ptr<HeadLink> link{new HeadLink(loop, config, std::move(owner))};
-  const std::vector<uid_t> trusted = known_uids(config.head_users);
+  const std::vector<uid_t> trusted = sys::known_uids(config.head_users);
   if (trusted.empty()) return logic::reject_error("head_users: this machine knows none of them");
   for (const std::string& url : config.servers) {
     sys::Endpoint endpoint;

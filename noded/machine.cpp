@@ -2,7 +2,6 @@
 #include "noded/machine.hpp"
 
 #include <glob.h>
-#include <pwd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -84,14 +83,6 @@ std::string host_name() {
 std::string boot_id() {
   const auto content = sys::read_file("/proc/sys/kernel/random/boot_id", 256);
   return content ? trimmed(*content) : std::string{};
-}
-
-std::vector<uid_t> known_uids(const std::vector<std::string>& users) {
-  std::vector<uid_t> uids;
-  for (const std::string& user : users) {
-    if (const passwd* entry = getpwnam(user.c_str())) uids.push_back(entry->pw_uid);
-  }
-  return uids;
 }
 
 logic::MachineFacts look_at_machine(const NodeConfig& config, const logic::Assignment& wanted) {

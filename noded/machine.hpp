@@ -20,8 +20,6 @@ logic::Result<std::string> find_instance_id(const NodeConfig& config);
 std::string host_name();
 /// Another one after each boot; empty where /proc does not tell.
 std::string boot_id();
-/// The uids of those users that this machine knows.
-std::vector<uid_t> known_uids(const std::vector<std::string>& users);
 
 /// Everything but the second count of the devices.
 logic::MachineFacts look_at_machine(const NodeConfig& config, const logic::Assignment& wanted);

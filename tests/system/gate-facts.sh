@@ -272,14 +272,15 @@ facts_about_ways_round() {
     lab_slurmctld_kill TERM
     lab_slurmctld_start -c
     check "slurmctld -c forgets the slots" is_absent g6
-    # 24.11 and later make the record again when slurmd gets SIGHUP. 22.05 refuses that until slurmd is started again.
+    # 24.11 and later make the record again when slurmd gets SIGHUP, which takes them up to 10 s for each one still under
+    # way. 22.05 refuses that until slurmd is started again.
     lab_on g1 pkill -HUP -o -f '^slurmd '
     lab_on b2 pkill -HUP -o -f '^slurmd '
     if lab_slurm_since 24.11; then
         check "a running slurmd with State=DRAIN in --conf that registers without a record comes back IDLE+DRAIN" \
-            lab_wait "g1 to register again" 10 state_has g1 IDLE DRAIN
+            lab_wait "g1 to register again" 40 state_has g1 IDLE DRAIN
         check "while one without State=DRAIN comes back open" \
-            lab_wait "b2 to register again" 10 state_has b2 IDLE '!DRAIN'
+            lab_wait "b2 to register again" 40 state_has b2 IDLE '!DRAIN'
     else
         refute "22.05: a running slurmd that registers without a record is not taken in" \
             lab_wait "g1 to register again" 3 state_has g1 IDLE

@@ -17,7 +17,7 @@ compile_plugins() {
         mkdir -p /run/lab/plugins /run/lab/objects
         cd /mnt/muster
         flags="-std=c++17 -Wall -Wextra -Werror -fPIC -fvisibility=hidden -O1 -I."
-        common="spank_plugin/gate_file.cpp spank_plugin/job_request.cpp logic/gate_table.cpp logic/hold_rule.cpp"
+        common="spank_plugin/gate_file.cpp spank_plugin/job_request.cpp logic/gate_table.cpp logic/gres.cpp logic/hold_rule.cpp"
         link="-shared -static-libstdc++ -static-libgcc"
         for source in $common spank_plugin/job_submit_muster.cpp spank_plugin/spank_muster.cpp spank_plugin/spank_options.cpp
         do
@@ -25,9 +25,9 @@ compile_plugins() {
         done
         cd /run/lab/objects
         g++ $link -Wl,--version-script=/mnt/muster/spank_plugin/job_submit_muster.map -o /run/lab/plugins/job_submit_muster.so \
-            job_submit_muster.o gate_file.o job_request.o gate_table.o hold_rule.o
+            job_submit_muster.o gate_file.o job_request.o gate_table.o gres.o hold_rule.o
         g++ $link -Wl,--version-script=/mnt/muster/spank_plugin/spank_muster.map -o /run/lab/plugins/spank_muster.so \
-            spank_muster.o spank_options.o hold_rule.o'
+            spank_muster.o spank_options.o gres.o hold_rule.o'
 }
 
 # Slurm's own plugins are where select/cons_tres is.

@@ -58,5 +58,5 @@ tell_with_kills() {
 trap 'rm -rf "$folder" "$folder.out"' EXIT
 tell_with_kills "the story ends well although musterd and slurmctld are killed in it"
 tell_with_kills "and once more, at other moments"
-check "launches and retries are those of an undisturbed story" grep -q 'machines launched  *7, and 1 refused' "$folder.out"
+check "no more machines are launched than in an undisturbed story" grep -q 'machines launched  *7, and [12] refused' "$folder.out"
 tap_end

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
+#include "sys/files.hpp"
 #include "sys/yaml.hpp"
 
 namespace muster::musterd {
@@ -44,6 +47,22 @@ TEST(Settings, EveryKeyOfTheTableIsReadAndNoOther) {
     ASSERT_FALSE(settings) << key.key;
     EXPECT_EQ(settings.error().message.find("unknown key"), std::string::npos) << key.key;
   }
+}
+
+TEST(Settings, TheShippedExampleShowsEveryKeyAndItsLinesAreGood) {
+  const char* source = std::getenv("top_srcdir");
+  if (!source) GTEST_SKIP() << "top_srcdir is set by make check";
+  auto example = sys::read_file(std::string(source) + "/conf/musterd.yaml");
+  ASSERT_TRUE(example) << example.error().message;
+  std::string text = *example;
+  for (const logic::KeyInfo& key : settings_keys()) {
+    const std::string commented = "#" + std::string(key.key) + ":";
+    const std::size_t at = text.find("\n" + commented);
+    ASSERT_NE(at, std::string::npos) << key.key << " is not shown";
+    text.erase(at + 1, 1);
+  }
+  const auto settings = parse(text);
+  EXPECT_TRUE(settings) << settings.error().message;
 }
 
 }  // namespace
