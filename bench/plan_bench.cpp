@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Time of one planning pass at 10,000 nodes in 20 groups: when nothing changed, and when everything did. Both in one run.
+// Time of one planning pass at 10,000 nodes in 20 groups: when nothing changed, and when everything did. Both in one
+// run.
 //   plan_bench [GROUPS] [NODES_PER_GROUP]
 #include <algorithm>
 #include <chrono>
@@ -94,13 +95,17 @@ int main(int argc, char** argv) {
   const int nodes_per_group = argc > 2 ? std::atoi(argv[2]) : 500;
   const World quiet = make_world(groups, nodes_per_group);
   std::size_t actions = 0;
-  const double idle = median_milliseconds(21, [&] { actions = plan(quiet.wanted, quiet.ledger, quiet.seen, quiet.now).actions.size(); });
-  std::printf("nothing changed      %6d nodes in %3d groups  %8.2f ms a pass  %zu actions\n", groups * nodes_per_group, groups, idle, actions);
+  const double idle = median_milliseconds(
+      21, [&] { actions = plan(quiet.wanted, quiet.ledger, quiet.seen, quiet.now).actions.size(); });
+  std::printf("nothing changed      %6d nodes in %3d groups  %8.2f ms a pass  %zu actions\n", groups * nodes_per_group,
+              groups, idle, actions);
 
   World lost = quiet;  // every record is gone, as after slurmctld -c
   lost.seen.nodes = std::make_shared<const SeenNodes>();
-  const double all_lost = median_milliseconds(21, [&] { actions = plan(lost.wanted, lost.ledger, lost.seen, lost.now).actions.size(); });
-  std::printf("every record lost    %6d nodes in %3d groups  %8.2f ms a pass  %zu actions\n", groups * nodes_per_group, groups, all_lost, actions);
+  const double all_lost =
+      median_milliseconds(21, [&] { actions = plan(lost.wanted, lost.ledger, lost.seen, lost.now).actions.size(); });
+  std::printf("every record lost    %6d nodes in %3d groups  %8.2f ms a pass  %zu actions\n", groups * nodes_per_group,
+              groups, all_lost, actions);
 
   World arrived = quiet;  // every machine reports at once, and every gate opens
   for (auto& [name, group] : arrived.ledger.groups) {
@@ -122,9 +127,10 @@ int main(int argc, char** argv) {
   auto drained = std::make_shared<SeenNodes>(*quiet.seen.nodes);
   for (auto& [name, node] : *drained) node.drained = true;
   arrived.seen.nodes = drained;
-  const double all_arrived =
-      median_milliseconds(21, [&] { actions = plan(arrived.wanted, arrived.ledger, arrived.seen, arrived.now).actions.size(); });
-  std::printf("every node arrived   %6d nodes in %3d groups  %8.2f ms a pass  %zu actions\n", groups * nodes_per_group, groups, all_arrived, actions);
+  const double all_arrived = median_milliseconds(
+      21, [&] { actions = plan(arrived.wanted, arrived.ledger, arrived.seen, arrived.now).actions.size(); });
+  std::printf("every node arrived   %6d nodes in %3d groups  %8.2f ms a pass  %zu actions\n", groups * nodes_per_group,
+              groups, all_arrived, actions);
   std::printf("all changed against nothing changed: %.1f and %.1f times\n", all_lost / idle, all_arrived / idle);
   return 0;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Slots in a real slurmctld: musterd's planner and driver make and drain the records of one group and open them, and a loop
-// makes one call per node for the same, both in one run. Prints RPCs and times. bench/slots starts the slurmctld.
+// Slots in a real slurmctld: musterd's planner and driver make and drain the records of one group and open them, and a
+// loop makes one call per node for the same, both in one run. Prints RPCs and times. bench/slots starts the slurmctld.
 //   slots_bench HELPER NODES LOOP_NODES
 #include <chrono>
 #include <cstdio>
@@ -63,11 +63,13 @@ class Bench {
 };
 
 void print(const char* what, int nodes, Bench::Cost cost) {
-  std::printf("%-34s %6d nodes  %6llu RPCs  %9.3f s\n", what, nodes, static_cast<unsigned long long>(cost.rpcs), cost.seconds);
+  std::printf("%-34s %6d nodes  %6llu RPCs  %9.3f s\n", what, nodes, static_cast<unsigned long long>(cost.rpcs),
+              cost.seconds);
 }
 
 void print_ratio(const char* what, int nodes, Bench::Cost batch, int loop_nodes, Bench::Cost loop) {
-  std::printf("%-34s a node costs %.0f times as much one by one\n", what, (loop.seconds / loop_nodes) / (batch.seconds / nodes));
+  std::printf("%-34s a node costs %.0f times as much one by one\n", what,
+              (loop.seconds / loop_nodes) / (batch.seconds / nodes));
 }
 
 }  // namespace
@@ -110,7 +112,8 @@ int main(int argc, char** argv) {
     for (const logic::Action& action : plan.actions) {
       if (std::holds_alternative<logic::CreateRecords>(action)) made = bench.execute({action});
       if (std::holds_alternative<logic::DrainNodes>(action)) drained = bench.execute({action});
-      if (pass == 2 && !std::holds_alternative<logic::LaunchMachine>(action)) Bench::fail("not closed after two passes: " + logic::describe(action));
+      if (pass == 2 && !std::holds_alternative<logic::LaunchMachine>(action))
+        Bench::fail("not closed after two passes: " + logic::describe(action));
     }
   }
   std::vector<NodeName> names;
@@ -124,13 +127,20 @@ int main(int argc, char** argv) {
   // The same, one call per node.
   const auto one_by_one = [&](const std::function<logic::Action(const NodeName&)>& action) {
     std::vector<logic::Action> actions;
-    for (int index = 1; index <= loop_nodes; ++index) actions.push_back(action(NodeName{"loop-" + std::to_string(index)}));
+    for (int index = 1; index <= loop_nodes; ++index)
+      actions.push_back(action(NodeName{"loop-" + std::to_string(index)}));
     return bench.execute(actions);
   };
   const std::string line = logic::node_conf(group) + " NodeAddr=" + logic::placeholder_address;
-  const Bench::Cost loop_made = one_by_one([&](const NodeName& name) { return logic::CreateRecords{group.name, {name}, line}; });
-  const Bench::Cost loop_drained = one_by_one([&](const NodeName& name) { return logic::DrainNodes{group.name, {name}, "muster: bench"}; });
-  const Bench::Cost loop_opened = one_by_one([&](const NodeName& name) { return logic::UndrainNodes{group.name, {name}}; });
+  const Bench::Cost loop_made = one_by_one([&](const NodeName& name) {
+    return logic::CreateRecords{group.name, {name}, line};
+  });
+  const Bench::Cost loop_drained = one_by_one([&](const NodeName& name) {
+    return logic::DrainNodes{group.name, {name}, "muster: bench"};
+  });
+  const Bench::Cost loop_opened = one_by_one([&](const NodeName& name) {
+    return logic::UndrainNodes{group.name, {name}};
+  });
   print("one by one: make", loop_nodes, loop_made);
   print("one by one: drain", loop_nodes, loop_drained);
   print("one by one: open", loop_nodes, loop_opened);

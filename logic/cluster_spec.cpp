@@ -10,12 +10,13 @@
 namespace muster::logic {
 namespace {
 
-constexpr std::int64_t max_count = 6758;  // HyperPod's limit of InstanceCount (API model)
+constexpr std::int64_t max_count = 6758;   // HyperPod's limit of InstanceCount (API model)
 constexpr std::int64_t max_slots = 65536;  // Slurm's hard cap of MaxNodeCount (node_conf.c)
 
 bool is_token(std::string_view text) {
   return !text.empty() && text.size() <= 63 && std::all_of(text.begin(), text.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
+           c == '.';
   });
 }
 
@@ -32,7 +33,8 @@ std::optional<GresWant> read_gres_want(std::string_view text) {
   if (parts.size() == 3) want.type = parts[1];
   const std::string& number = parts.back();
   const auto [rest, error] = std::from_chars(number.data(), number.data() + number.size(), want.count);
-  if (error != std::errc{} || rest != number.data() + number.size() || want.count < 1 || want.count > 1024) return std::nullopt;
+  if (error != std::errc{} || rest != number.data() + number.size() || want.count < 1 || want.count > 1024)
+    return std::nullopt;
   if (!is_token(want.name) || (parts.size() == 3 && !is_token(want.type))) return std::nullopt;
   return want;
 }
@@ -78,14 +80,16 @@ void read_node(const Value& value, const std::string& title, GroupSpec& group, P
     if (const auto want = read_gres_want(text)) {
       group.gres.push_back(*want);
     } else {
-      problems.add(reader.place_of("gres"), title + ": node: gres: expected NAME:COUNT or NAME:TYPE:COUNT, found \"" + text + "\"");
+      problems.add(reader.place_of("gres"),
+                   title + ": node: gres: expected NAME:COUNT or NAME:TYPE:COUNT, found \"" + text + "\"");
     }
   }
   group.features = reader.texts("features");
   for (const std::string& feature : group.features) {
     if (!is_token(feature)) {
-      problems.add(reader.place_of("features"),
-                   title + ": node: features: expected letters, digits, \"-\", \"_\" or \".\", found \"" + feature + "\"");
+      problems.add(
+          reader.place_of("features"),
+          title + ": node: features: expected letters, digits, \"-\", \"_\" or \".\", found \"" + feature + "\"");
     }
   }
   reader.finish();
@@ -103,14 +107,15 @@ void read_group(const Value& value, std::size_t index, ClusterSpec& spec, Proble
   group.place = value.place;
   group.name = GroupName{reader.required_text("name")};
   if (!group.name.empty() && !is_plain_name(group.name.str())) {
-    problems.add(reader.place_of("name"), title + ": name: expected 1 to 63 letters, digits and inner hyphens, found \"" +
-                                              group.name.str() + "\"");
+    problems.add(
+        reader.place_of("name"),
+        title + ": name: expected 1 to 63 letters, digits and inner hyphens, found \"" + group.name.str() + "\"");
   }
   group.partition = PartitionName{reader.required_text("partition")};
   group.partition_place = reader.place_of("partition");
   if (!group.partition.empty() && !is_token(group.partition.str())) {
-    problems.add(group.partition_place, title + ": partition: expected the name of one partition, found \"" +
-                                            group.partition.str() + "\"");
+    problems.add(group.partition_place,
+                 title + ": partition: expected the name of one partition, found \"" + group.partition.str() + "\"");
   }
   group.target_count = static_cast<int>(reader.required_count("target_count", 0, max_count));
   group.target_place = reader.place_of("target_count");
@@ -124,23 +129,26 @@ void read_group(const Value& value, std::size_t index, ClusterSpec& spec, Proble
   if (!group.provider.empty() && spec.providers.count(group.provider) == 0) {
     std::string known;
     for (const auto& [name, provider] : spec.providers) known += (known.empty() ? "" : ", ") + name;
-    problems.add(reader.place_of("provider"), title + ": provider: expected one of providers: (" + known + "), found \"" +
-                                                  group.provider + "\"");
+    problems.add(reader.place_of("provider"),
+                 title + ": provider: expected one of providers: (" + known + "), found \"" + group.provider + "\"");
   }
   group.instance_type = reader.text("instance_type", "");
   group.node_prefix = reader.text("node_prefix", group.name.str() + "-");
   group.prefix_place = reader.place_of("node_prefix");
-  if (!is_token(group.node_prefix) || group.node_prefix.size() > 55 || group.node_prefix.find('_') != std::string::npos) {
-    problems.add(group.prefix_place, title + ": node_prefix: expected letters, digits, \"-\" or \".\" (55 at most), found \"" +
-                                         group.node_prefix + "\"");
+  if (!is_token(group.node_prefix) || group.node_prefix.size() > 55 ||
+      group.node_prefix.find('_') != std::string::npos) {
+    problems.add(group.prefix_place,
+                 title + ": node_prefix: expected letters, digits, \"-\" or \".\" (55 at most), found \"" +
+                     group.node_prefix + "\"");
   }
   if (const Value* node = reader.map("node", true)) read_node(*node, title, group, problems);
   group.deadline = reader.duration("deadline", group.deadline);
   group.boot_timeout = reader.duration("boot_timeout", group.boot_timeout);
   group.register_timeout = reader.duration("register_timeout", group.register_timeout);
   group.settle_time = reader.duration("settle_time", group.settle_time);
-  for (const auto& [key, duration] : {std::pair{"deadline", group.deadline}, std::pair{"boot_timeout", group.boot_timeout},
-                                      std::pair{"register_timeout", group.register_timeout}}) {
+  for (const auto& [key, duration] :
+       {std::pair{"deadline", group.deadline}, std::pair{"boot_timeout", group.boot_timeout},
+        std::pair{"register_timeout", group.register_timeout}}) {
     if (duration < std::chrono::seconds{1}) {
       problems.add(reader.place_of(key), title + ": " + key + ": expected 1 s or more");
     }
@@ -163,9 +171,10 @@ void check_node_names(const ClusterSpec& spec, Problems& problems) {
       const auto [owner, is_new] = owners.emplace(group.node_name(index), &group);
       if (is_new) continue;
       problems.add(group.prefix_place.line ? group.prefix_place : group.place,
-                   "group " + group.name.str() + ": node_prefix \"" + group.node_prefix + "\": expected node names of its own, found " +
-                       group.node_name(index).str() + " which group " + owner->second->name.str() + " (line " +
-                       std::to_string(owner->second->place.line) + ") also makes");
+                   "group " + group.name.str() + ": node_prefix \"" + group.node_prefix +
+                       "\": expected node names of its own, found " + group.node_name(index).str() + " which group " +
+                       owner->second->name.str() + " (line " + std::to_string(owner->second->place.line) +
+                       ") also makes");
       break;
     }
   }
@@ -190,7 +199,8 @@ const std::vector<KeyInfo>& cluster_file_keys() {
       {"cluster", "providers", "map", "required", "where machines come from, by name"},
       {"cluster", "instance_groups", "list", "required", "the groups, 1 to 100"},
       {"provider", "type", "text", "required", "exec"},
-      {"provider", "program", "path", "required", "the program that launches, lists and terminates; relative to this file"},
+      {"provider", "program", "path", "required",
+       "the program that launches, lists and terminates; relative to this file"},
       {"provider", "arguments", "list", "none", "texts given to the program before the operation"},
       {"provider", "list_lag", "duration", "0 s", "how long a launched machine may be missing from the program's list"},
       {"provider", "call_timeout", "duration", "30 s", "a call that takes longer is killed and counts as transient"},
@@ -205,7 +215,8 @@ const std::vector<KeyInfo>& cluster_file_keys() {
       {"group", "node", "map", "required", "the shape of a node"},
       {"group", "deadline", "duration", "3 h", "how long the group may gather before it is called late"},
       {"group", "boot_timeout", "duration", "15 min", "from the launch until the node has passed its own checks"},
-      {"group", "register_timeout", "duration", "5 min", "from slurmd's start until Slurm has the node, responding and in shape"},
+      {"group", "register_timeout", "duration", "5 min",
+       "from slurmd's start until Slurm has the node, responding and in shape"},
       {"group", "settle_time", "duration", "5 s", "how long a node must stay good before it counts as ready"},
       {"node", "cpus", "count", "required", "CPUs of a node"},
       {"node", "memory", "size", "required", "RealMemory of a node"},
@@ -221,7 +232,8 @@ Result<ClusterSpec> parse_cluster_spec(const Value& document, const std::string&
   ClusterSpec spec;
   spec.file_name = file_name;
   if (!document.is_map()) {
-    problems.add(document.place, "expected a map with cluster, providers and instance_groups, found " + describe(document));
+    problems.add(document.place,
+                 "expected a map with cluster, providers and instance_groups, found " + describe(document));
     return problems.error();
   }
   FieldReader reader(document, "cluster file", problems);
@@ -281,7 +293,8 @@ std::string slurm_conf_lines(const ClusterSpec& spec) {
     std::string& sets = partitions[group.partition];
     sets += (sets.empty() ? "" : ",") + group.group_feature();
   }
-  std::string text = "# For cluster " + spec.name + ". Partitions take nodes by NodeSet: never name dynamic nodes here.\n";
+  std::string text =
+      "# For cluster " + spec.name + ". Partitions take nodes by NodeSet: never name dynamic nodes here.\n";
   text += "# MaxNodeCount counts the nodes of this file too: add yours, and room to grow.\n";
   text += "MaxNodeCount=" + std::to_string(slots) + "\n";
   if (!gres_types.empty()) {

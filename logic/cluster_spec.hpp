@@ -72,14 +72,14 @@ struct ClusterSpec {
 struct KeyInfo {
   std::string_view section;  ///< "cluster", "provider", "group", "node"
   std::string_view key;
-  std::string_view type;     ///< "text", "count", "duration", "size", "list", "map", "path", "flag", "port"
-  std::string_view fallback; ///< default as written, or "required"
+  std::string_view type;      ///< "text", "count", "duration", "size", "list", "map", "path", "flag", "port"
+  std::string_view fallback;  ///< default as written, or "required"
   std::string_view meaning;
 };
 const std::vector<KeyInfo>& cluster_file_keys();
 
-/// The specification, or all that is wrong with it: one sentence a line, each with FILE:LINE:COLUMN, what was expected and
-/// what was found. base_directory resolves relative provider programs.
+/// The specification, or all that is wrong with it: one sentence a line, each with FILE:LINE:COLUMN, what was expected
+/// and what was found. base_directory resolves relative provider programs.
 Result<ClusterSpec> parse_cluster_spec(const Value& document, const std::string& file_name,
                                        const std::string& base_directory);
 

@@ -35,7 +35,8 @@ std::optional<std::int64_t> parse_with_unit(std::string_view text, const std::ar
   std::string_view unit(rest, static_cast<std::size_t>(text.data() + text.size() - rest));
   while (!unit.empty() && unit.front() == ' ') unit.remove_prefix(1);
   for (const Unit& known : units) {
-    if (known.name == unit && number <= std::int64_t{9'000'000'000'000'000} / known.factor) return number * known.factor;
+    if (known.name == unit && number <= std::int64_t{9'000'000'000'000'000} / known.factor)
+      return number * known.factor;
   }
   return std::nullopt;
 }
@@ -104,7 +105,8 @@ std::string FieldReader::text(std::string_view key, std::string fallback) {
 std::string FieldReader::required_text(std::string_view key) {
   const Value* found = take(key);
   if (!found) {
-    problems_.add(map_.place, title_ + ": " + std::string(key) + ": expected a text, found nothing (the key is required)");
+    problems_.add(map_.place,
+                  title_ + ": " + std::string(key) + ": expected a text, found nothing (the key is required)");
     return {};
   }
   if (const auto* text = found->as_text(); text && !text->empty()) return *text;
@@ -124,8 +126,9 @@ std::int64_t FieldReader::count(std::string_view key, std::int64_t fallback, std
 std::int64_t FieldReader::required_count(std::string_view key, std::int64_t low, std::int64_t high) {
   if (!map_.find(key)) {
     known_.emplace_back(key);
-    problems_.add(map_.place, title_ + ": " + std::string(key) + ": expected a whole number from " + std::to_string(low) +
-                                  " to " + std::to_string(high) + ", found nothing (the key is required)");
+    problems_.add(map_.place, title_ + ": " + std::string(key) + ": expected a whole number from " +
+                                  std::to_string(low) + " to " + std::to_string(high) +
+                                  ", found nothing (the key is required)");
     return low;
   }
   return count(key, low, low, high);
@@ -188,7 +191,8 @@ const Value* FieldReader::map(std::string_view key, bool required) {
   if (found) {
     wrong(key, *found, "a map");
   } else if (required) {
-    problems_.add(map_.place, title_ + ": " + std::string(key) + ": expected a map, found nothing (the key is required)");
+    problems_.add(map_.place,
+                  title_ + ": " + std::string(key) + ": expected a map, found nothing (the key is required)");
   }
   return nullptr;
 }
@@ -199,7 +203,8 @@ const Value* FieldReader::list(std::string_view key, bool required) {
   if (found) {
     wrong(key, *found, "a list");
   } else if (required) {
-    problems_.add(map_.place, title_ + ": " + std::string(key) + ": expected a list, found nothing (the key is required)");
+    problems_.add(map_.place,
+                  title_ + ": " + std::string(key) + ": expected a list, found nothing (the key is required)");
   }
   return nullptr;
 }
@@ -208,9 +213,10 @@ void FieldReader::finish() {
   for (const auto& [key, value] : map_.members()) {
     if (std::find(known_.begin(), known_.end(), key) != known_.end()) continue;
     std::string text = title_ + ": unknown key \"" + key + "\"";
-    const auto nearest = std::min_element(known_.begin(), known_.end(), [&, &wanted = key](const auto& a, const auto& b) {
-      return edit_distance(a, wanted) < edit_distance(b, wanted);
-    });
+    const auto nearest =
+        std::min_element(known_.begin(), known_.end(), [&, &wanted = key](const auto& a, const auto& b) {
+          return edit_distance(a, wanted) < edit_distance(b, wanted);
+        });
     if (nearest != known_.end() && key.size() < 64 && edit_distance(*nearest, key) <= 3) {
       text += "; did you mean \"" + *nearest + "\"?";
     }

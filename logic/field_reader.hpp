@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Reads the members of one map of a configuration document: knows which keys were asked for, so that an unknown key is an
-// error, and words every problem as FILE:LINE:COLUMN, what was expected, what was found. Gathers all problems of a file.
+// Reads the members of one map of a configuration document: knows which keys were asked for, so that an unknown key is
+// an error, and words every problem as FILE:LINE:COLUMN, what was expected, what was found. Gathers all problems of a
+// file.
 #pragma once
 
 #include <optional>

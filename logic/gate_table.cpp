@@ -207,8 +207,7 @@ std::string write_gate_table(const GateTable& table) {
   for (const auto& group : table.groups) {
     text += "group " + word(group.partition.str()) + ' ' + word(group.group.str());
     text += group.open ? " open" : " gathering";
-    for (const int count :
-         std::array{group.ready, group.open_nodes, group.min_count, group.target_count, group.cpus}) {
+    for (const int count : std::array{group.ready, group.open_nodes, group.min_count, group.target_count, group.cpus}) {
       text += ' ' + std::to_string(count);
     }
     text += ' ' + std::to_string(group.memory_mib) + ' ' + joined(group.features) + ' ' + joined(group.gres);
@@ -230,7 +229,9 @@ Result<GateTable> read_gate_table(std::string_view text) {
     ++line_number;
     if (line_number > gate_table_line_limit) { return reject_error("gate table: too many lines"); }
     if (line_number == 1) {
-      if (line != first_line) { return reject_error("gate table: does not begin with '" + std::string(first_line) + "'"); }
+      if (line != first_line) {
+        return reject_error("gate table: does not begin with '" + std::string(first_line) + "'");
+      }
     } else if (line.substr(0, 4) == "end ") {
       if (auto error = check_end(line, line_number - 1, text.substr(0, position))) { return *error; }
       if (line_end + 1 != text.size()) { return reject_error("gate table: text after the end line"); }

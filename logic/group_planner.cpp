@@ -15,8 +15,8 @@ namespace {
 constexpr std::string_view unregistered_reason = "muster:unregistered";
 
 /// Slurm's own texts, set at a registration it does not like; they say nothing about somebody's will (node_mgr.c).
-constexpr std::array<std::string_view, 6> slurm_fault_texts{"Low ",           "gres/",        "Not responding",
-                                                            "Node unexpectedly rebooted", "low ", " : Not responding"};
+constexpr std::array<std::string_view, 6> slurm_fault_texts{
+    "Low ", "gres/", "Not responding", "Node unexpectedly rebooted", "low ", " : Not responding"};
 
 /// What two more starts of slurmd do not mend, a third will not: the attempt then fails by its deadline.
 constexpr int slurmd_starts_at_most = 3;
@@ -75,9 +75,11 @@ bool is_in_shape(const GroupSpec& spec, const SeenNode& node, std::string* why_n
   };
   if (!node.is_registered()) return no("Slurm has no registration of it yet");
   if (node.invalid_registration) return no("Slurm rejects its registration: " + node.reason);
-  if (node.base == NodeBase::down || node.failing) return no("Slurm has it " + node.state_text() + (node.reason.empty() ? "" : ": " + node.reason));
+  if (node.base == NodeBase::down || node.failing)
+    return no("Slurm has it " + node.state_text() + (node.reason.empty() ? "" : ": " + node.reason));
   if (node.not_responding) return no("it does not answer slurmctld's ping at " + node.address);
-  if (!node_offers(node.gres, spec.gres)) return no("Slurm sees GRES \"" + node.gres + "\", wanted is " + gres_text(spec.gres));
+  if (!node_offers(node.gres, spec.gres))
+    return no("Slurm sees GRES \"" + node.gres + "\", wanted is " + gres_text(spec.gres));
   if (node.cpus < spec.cpus) {
     return no("Slurm sees " + std::to_string(node.cpus) + " CPUs, wanted are " + std::to_string(spec.cpus));
   }
@@ -103,9 +105,17 @@ int open_count(const GroupRecord& group) {
 
 // ---- The pass ----
 
-GroupPlanner::GroupPlanner(const GroupSpec& spec, const ProviderSpec& provider, const std::string& cluster, const Seen& seen,
-                           const GroupMail& mail, Time now, GroupRecord& group, Plan& plan)
-    : spec_(spec), provider_(provider), cluster_(cluster), wanted_gres_(gres_text(spec.gres)), seen_(seen), mail_(mail), now_(now), group_(group), plan_(plan) {}
+GroupPlanner::GroupPlanner(const GroupSpec& spec, const ProviderSpec& provider, const std::string& cluster,
+                           const Seen& seen, const GroupMail& mail, Time now, GroupRecord& group, Plan& plan)
+    : spec_(spec),
+      provider_(provider),
+      cluster_(cluster),
+      wanted_gres_(gres_text(spec.gres)),
+      seen_(seen),
+      mail_(mail),
+      now_(now),
+      group_(group),
+      plan_(plan) {}
 
 void GroupPlanner::run() {
   const int ready_before = ready_count(group_);
@@ -127,8 +137,8 @@ void GroupPlanner::begin_group() {
     group_.created_at = now_;
     group_.deadline = now_ + spec_.deadline;
     event(EventLevel::info, "GroupCreating", nullptr,
-          "target " + std::to_string(spec_.target_count) + ", MinCount " + std::to_string(spec_.min_count) + ", deadline in " +
-              duration_text(spec_.deadline));
+          "target " + std::to_string(spec_.target_count) + ", MinCount " + std::to_string(spec_.min_count) +
+              ", deadline in " + duration_text(spec_.deadline));
   }
   while (static_cast<int>(group_.slots.size()) < spec_.target_count) {
     SlotRecord slot;
@@ -145,17 +155,20 @@ void GroupPlanner::take_mail() {
     if (!slot.token.empty()) by_token.emplace(slot.token, &slot);
   }
   for (const LaunchResult* result : mail_.launch_results) {
-    if (const auto slot = by_token.find(result->token); slot != by_token.end()) take_launch_result(*slot->second, *result);
+    if (const auto slot = by_token.find(result->token); slot != by_token.end())
+      take_launch_result(*slot->second, *result);
   }
   std::unordered_map<InstanceId, SlotRecord*> by_instance;
   for (SlotRecord& slot : group_.slots) {
     if (!slot.instance.empty()) by_instance.emplace(slot.instance, &slot);
   }
   for (const TerminateResult* result : mail_.terminate_results) {
-    if (const auto slot = by_instance.find(result->instance); slot != by_instance.end()) take_terminate_result(*slot->second, *result);
+    if (const auto slot = by_instance.find(result->instance); slot != by_instance.end())
+      take_terminate_result(*slot->second, *result);
   }
   for (const NodeReport* report : mail_.reports) {
-    if (const auto slot = by_instance.find(report->instance); slot != by_instance.end()) take_report(*slot->second, *report);
+    if (const auto slot = by_instance.find(report->instance); slot != by_instance.end())
+      take_report(*slot->second, *report);
   }
 }
 
@@ -168,7 +181,8 @@ void GroupPlanner::take_launch_result(SlotRecord& slot, const LaunchResult& resu
     slot.missing_since = no_time;
     ++slot.generation;
     move_to(slot, SlotState::booting, spec_.boot_timeout);
-    event(EventLevel::info, "MachineLaunched", &slot, "attempt " + std::to_string(slot.attempt) + " accepted by provider " + spec_.provider);
+    event(EventLevel::info, "MachineLaunched", &slot,
+          "attempt " + std::to_string(slot.attempt) + " accepted by provider " + spec_.provider);
     return;
   }
   if (result.outcome_unknown) {
@@ -187,7 +201,8 @@ void GroupPlanner::take_terminate_result(SlotRecord& slot, const TerminateResult
   if (slot.state != SlotState::terminating || slot.instance != result.instance) return;
   if (!result.ok) {
     slot.retry_at = now_ + retry_delay(FailureClass::transient, ++slot.failures, slot.name.str());
-    event(EventLevel::warn, "TerminateFailed", &slot, result.message + "; tried again in " + duration_text(slot.retry_at - now_));
+    event(EventLevel::warn, "TerminateFailed", &slot,
+          result.message + "; tried again in " + duration_text(slot.retry_at - now_));
     return;
   }
   event(EventLevel::info, "MachineTerminated", &slot, "the machine is gone");
@@ -196,7 +211,8 @@ void GroupPlanner::take_terminate_result(SlotRecord& slot, const TerminateResult
 }
 
 void GroupPlanner::take_report(SlotRecord& slot, const NodeReport& report) {
-  if (slot.state == SlotState::waiting || slot.state == SlotState::launching || slot.state == SlotState::terminating) return;
+  if (slot.state == SlotState::waiting || slot.state == SlotState::launching || slot.state == SlotState::terminating)
+    return;
   if (!slot.boot_id.empty() && !report.boot_id.empty() && slot.boot_id != report.boot_id && slot.slurmd_start > 0) {
     event(EventLevel::warn, "MachineRebooted", &slot, "its boot id changed; it is checked and registered again");
     slot.node_slurmd_start = 0;
@@ -205,7 +221,8 @@ void GroupPlanner::take_report(SlotRecord& slot, const NodeReport& report) {
   }
   if (!report.boot_id.empty()) slot.boot_id = report.boot_id;
   if (!report.address.empty()) slot.address = report.address;
-  if (report.step == NodeStep::failed && slot.node_step != step_name(NodeStep::failed)) event(EventLevel::warn, "NodeNotReady", &slot, report.message);
+  if (report.step == NodeStep::failed && slot.node_step != step_name(NodeStep::failed))
+    event(EventLevel::warn, "NodeNotReady", &slot, report.message);
   slot.node_step = step_name(report.step);
   slot.node_message = report.message;
   slot.node_slurmd_start = static_cast<int>(report.slurmd_start);
@@ -290,9 +307,9 @@ void GroupPlanner::plan_record(SlotRecord& slot) {
   }
 }
 
-// slurmctld (22.05, 24.11 and 26.05, tried) forgets the type of a FUTURE record's GRES when it restarts: "gpu:h100:4" comes
-// back as "gpu:4", and the node that registers under it ends with no GRES at all, so that no job that asks for one can ever
-// run there. Only a new record helps.
+// slurmctld (22.05, 24.11 and 26.05, tried) forgets the type of a FUTURE record's GRES when it restarts: "gpu:h100:4"
+// comes back as "gpu:4", and the node that registers under it ends with no GRES at all, so that no job that asks for
+// one can ever run there. Only a new record helps.
 bool GroupPlanner::mend_gres(SlotRecord& slot, const SeenNode& node) {
   if (node.gres == wanted_gres_ || node_offers(node.gres, spec_.gres)) return false;
   if (node.base == NodeBase::future) {
@@ -302,10 +319,12 @@ bool GroupPlanner::mend_gres(SlotRecord& slot, const SeenNode& node) {
     if (was_registered(slot)) registration_lost(slot, "Slurm has put its record back to FUTURE");
     return true;
   }
-  if (slot.state == SlotState::in_service || node.has_jobs() || !node.is_registered() || node.invalid_registration) return false;
+  if (slot.state == SlotState::in_service || node.has_jobs() || !node.is_registered() || node.invalid_registration)
+    return false;
   if (slot.slurmd_start >= slurmd_starts_at_most) return false;
   to_future_.push_back(slot.name);
-  if (may_be_registered(slot)) registration_lost(slot, "it registered under a record that had lost its GRES (now \"" + node.gres + "\")");
+  if (may_be_registered(slot))
+    registration_lost(slot, "it registered under a record that had lost its GRES (now \"" + node.gres + "\")");
   return true;
 }
 
@@ -322,7 +341,8 @@ void GroupPlanner::note_foreign_drain(SlotRecord& slot, const SeenNode& node) {
   if (is_foreign_drain(slot, node)) {
     if (slot.foreign_reason == node.reason) return;
     slot.foreign_reason = node.reason;
-    event(EventLevel::warn, "NodeDrainedByOther", &slot, "drained by somebody else (\"" + node.reason + "\"); left alone until they lift it");
+    event(EventLevel::warn, "NodeDrainedByOther", &slot,
+          "drained by somebody else (\"" + node.reason + "\"); left alone until they lift it");
     return;
   }
   if (slot.foreign_reason.empty()) return;
@@ -346,7 +366,8 @@ void GroupPlanner::keep_closed(SlotRecord& slot, const SeenNode& node) {
   const std::string reason = gathering_reason(spec_.name);
   const bool text_is_missing = node.drained && node.reason.empty() && !group_.gate_open;
   if (node.drained && !text_is_missing) return;
-  // A FUTURE record takes no job, drained or not: that its drain is missing is our own doing (ReturnToFuture clears it).
+  // A FUTURE record takes no job, drained or not: that its drain is missing is our own doing (ReturnToFuture clears
+  // it).
   if (!node.drained && !slot.our_reason.empty() && node.base != NodeBase::future) closed_again_.push_back(slot.name);
   slot.our_reason = reason;
   drain_[reason].push_back(slot.name);
@@ -360,8 +381,8 @@ void GroupPlanner::keep_open(SlotRecord& slot, const SeenNode& node) {
     return;
   }
   slot.our_reason.clear();
-  if (node.base == NodeBase::down && !node.not_responding && !node.failing && !node.rebooting && slot.node_slurmd_alive &&
-      is_slurm_fault(node.reason)) {
+  if (node.base == NodeBase::down && !node.not_responding && !node.failing && !node.rebooting &&
+      slot.node_slurmd_alive && is_slurm_fault(node.reason)) {
     resume_.push_back(slot.name);
   }
 }
@@ -406,7 +427,8 @@ void GroupPlanner::step_machine(SlotRecord& slot) {
 
 void GroupPlanner::plan_waiting(SlotRecord& slot, const SeenNode* node) {
   if (now_ < slot.retry_at) return fall_due(slot.retry_at);
-  // No machine before its slot has been read back as FUTURE+DRAIN: there must be no moment in which a job could slip in.
+  // No machine before its slot has been read back as FUTURE+DRAIN: there must be no moment in which a job could slip
+  // in.
   if (!node || node->base != NodeBase::future || !node->drained || !slot.foreign_reason.empty()) return;
   if (slot.attempt > 0) ++group_.retries;
   ++group_.launches;
@@ -420,9 +442,12 @@ void GroupPlanner::plan_waiting(SlotRecord& slot, const SeenNode* node) {
 void GroupPlanner::plan_booting(SlotRecord& slot, const SeenNode* node) {
   const bool is_theirs = !slot.foreign_reason.empty();  // a machine that somebody drained is ended only by name
   if (slot.deadline <= now_ && !is_theirs) {
-    const std::string seen_so_far = slot.node_step.empty() ? "nothing was heard of it" : "it is at \"" + slot.node_step + "\": " + slot.node_message;
+    const std::string seen_so_far = slot.node_step.empty()
+                                        ? "nothing was heard of it"
+                                        : "it is at \"" + slot.node_step + "\": " + slot.node_message;
     return fail_attempt(slot, FailureClass::boot_timeout,
-                        "not ready " + duration_text(now_ - slot.state_since) + " after its launch; " + seen_so_far, true);
+                        "not ready " + duration_text(now_ - slot.state_since) + " after its launch; " + seen_so_far,
+                        true);
   }
   fall_due(slot.deadline);
   if (!node || !node_may_start_slurmd(slot) || slot.address.empty()) return;
@@ -445,17 +470,19 @@ void GroupPlanner::plan_registering(SlotRecord& slot, const SeenNode* node) {
     move_to(slot, SlotState::settling);
     return plan_in_slurm(slot, node);
   }
-  // It runs, but Slurm has not heard of it: slurmctld was away when it registered, or has lost it since (peers 1.3: slurmd
-  // believes that it is registered and does not try again).
+  // It runs, but Slurm has not heard of it: slurmctld was away when it registered, or has lost it since (peers 1.3:
+  // slurmd believes that it is registered and does not try again).
   const Time patience_ends = slot.state_since + spec_.register_timeout / 3;
-  if (started && node && node->base == NodeBase::future && !node->invalid_registration && slot.slurmd_start < slurmd_starts_at_most) {
+  if (started && node && node->base == NodeBase::future && !node->invalid_registration &&
+      slot.slurmd_start < slurmd_starts_at_most) {
     if (now_ >= patience_ends) return registration_lost(slot, "its slurmd runs, but Slurm has no registration of it");
     fall_due(patience_ends);
   }
   if (slot.deadline <= now_ && slot.foreign_reason.empty()) {
     if (!started) why_not = "its slurmd did not start: " + slot.node_message;
-    return fail_attempt(slot, FailureClass::never_registered,
-                        "not in Slurm " + duration_text(now_ - slot.state_since) + " after slurmd was allowed; " + why_not, true);
+    return fail_attempt(
+        slot, FailureClass::never_registered,
+        "not in Slurm " + duration_text(now_ - slot.state_since) + " after slurmd was allowed; " + why_not, true);
   }
   fall_due(slot.deadline);
 }
@@ -478,8 +505,9 @@ void GroupPlanner::plan_in_slurm(SlotRecord& slot, const SeenNode* node) {
   move_to(slot, SlotState::ready);
   group_.arrivals.push_back(now_);
   if (group_.arrivals.size() > arrivals_kept) group_.arrivals.erase(group_.arrivals.begin());
-  event(EventLevel::info, "NodeReady", &slot,
-        "attempt " + std::to_string(slot.attempt) + ", " + duration_text(now_ - slot.launched_at) + " after its launch");
+  event(
+      EventLevel::info, "NodeReady", &slot,
+      "attempt " + std::to_string(slot.attempt) + ", " + duration_text(now_ - slot.launched_at) + " after its launch");
 }
 
 // ---- The gate: when does a group become InService? ----
@@ -488,10 +516,11 @@ void GroupPlanner::plan_gate() {
   const int ready = ready_count(group_);
   if (!group_.gate_open) {
     if (ready >= spec_.min_count) {
-      open_gate("MinCountReached", std::to_string(ready) + " nodes are ready, MinCount is " + std::to_string(spec_.min_count));
+      open_gate("MinCountReached",
+                std::to_string(ready) + " nodes are ready, MinCount is " + std::to_string(spec_.min_count));
     } else if (seen_.open_commands.count(spec_.name) > 0) {
-      open_gate("OpenedByOperator", "an operator opened it with " + std::to_string(ready) + " of " + std::to_string(spec_.min_count) +
-                                        " nodes ready");
+      open_gate("OpenedByOperator", "an operator opened it with " + std::to_string(ready) + " of " +
+                                        std::to_string(spec_.min_count) + " nodes ready");
     } else {
       group_.status = GroupStatus::creating;
       group_.status_reason = std::to_string(ready) + " of " + std::to_string(spec_.min_count) + " nodes ready";
@@ -511,7 +540,8 @@ void GroupPlanner::plan_gate() {
     move_to(slot, SlotState::in_service);
     undrain_.push_back(slot.name);
   }
-  group_.status_reason = std::to_string(open_count(group_)) + " of " + std::to_string(spec_.target_count) + " nodes are open to jobs";
+  group_.status_reason =
+      std::to_string(open_count(group_)) + " of " + std::to_string(spec_.target_count) + " nodes are open to jobs";
 }
 
 void GroupPlanner::open_gate(const char* kind, const std::string& why) {
@@ -536,12 +566,15 @@ void GroupPlanner::note_problem(SlotRecord& slot, FailureClass failure, const st
   slot.last_problem_at = now_;
 }
 
-void GroupPlanner::fail_attempt(SlotRecord& slot, FailureClass failure, const std::string& problem, bool machine_exists) {
+void GroupPlanner::fail_attempt(SlotRecord& slot, FailureClass failure, const std::string& problem,
+                                bool machine_exists) {
   note_problem(slot, failure, problem);
   slot.retry_at = machine_exists ? no_time : now_ + retry_delay(failure, slot.failures, slot.name.str());
-  const std::string next = machine_exists ? "the machine is ended and replaced" : "tried again in " + duration_text(slot.retry_at - now_);
+  const std::string next =
+      machine_exists ? "the machine is ended and replaced" : "tried again in " + duration_text(slot.retry_at - now_);
   event(EventLevel::warn, machine_exists ? "MachineFailed" : "LaunchFailed", &slot,
-        "attempt " + std::to_string(slot.attempt) + ": " + std::string(failure_class_name(failure)) + ": " + problem + "; " + next);
+        "attempt " + std::to_string(slot.attempt) + ": " + std::string(failure_class_name(failure)) + ": " + problem +
+            "; " + next);
   if (machine_exists) {
     ++slot.generation;
     move_to(slot, SlotState::terminating);
@@ -589,17 +622,20 @@ void GroupPlanner::event(EventLevel level, const char* kind, const SlotRecord* s
 void GroupPlanner::emit_batches() {
   if (!closed_again_.empty()) {
     event(EventLevel::warn, "NodesClosedAgain", nullptr,
-          "somebody opened " + names_text(closed_again_) + " while the group gathers; closed again (the deliberate way is: muster open " +
-              spec_.name.str() + ")");
+          "somebody opened " + names_text(closed_again_) +
+              " while the group gathers; closed again (the deliberate way is: muster open " + spec_.name.str() + ")");
   }
   if (!lost_records_.empty()) {
-    event(EventLevel::warn, "RecordsLost", nullptr, "Slurm has lost the records of " + names_text(lost_records_) + "; they are made again");
+    event(EventLevel::warn, "RecordsLost", nullptr,
+          "Slurm has lost the records of " + names_text(lost_records_) + "; they are made again");
   }
   // Closing first: whatever else a pass does, it never leaves a node open for longer than it must.
   for (auto& [reason, names] : drain_) plan_.actions.emplace_back(DrainNodes{spec_.name, std::move(names), reason});
   if (!to_future_.empty()) plan_.actions.emplace_back(ReturnToFuture{spec_.name, std::move(to_future_)});
   if (!delete_.empty()) plan_.actions.emplace_back(DeleteRecords{spec_.name, std::move(delete_)});
-  if (!create_.empty()) plan_.actions.emplace_back(CreateRecords{spec_.name, std::move(create_), node_conf(spec_) + " NodeAddr=" + placeholder_address});
+  if (!create_.empty())
+    plan_.actions.emplace_back(
+        CreateRecords{spec_.name, std::move(create_), node_conf(spec_) + " NodeAddr=" + placeholder_address});
   if (!addresses_.names.empty()) {
     addresses_.group = spec_.name;
     plan_.actions.emplace_back(std::move(addresses_));
@@ -624,7 +660,9 @@ std::string SeenNode::state_text() const {
 std::string describe(const Action& action) {
   struct Describe {
     static std::string nodes(const std::vector<NodeName>& names) { return names_text(names); }
-    std::string operator()(const CreateRecords& a) const { return "make records " + nodes(a.names) + " (State=FUTURE " + a.line + ")"; }
+    std::string operator()(const CreateRecords& a) const {
+      return "make records " + nodes(a.names) + " (State=FUTURE " + a.line + ")";
+    }
     std::string operator()(const DeleteRecords& a) const { return "delete the damaged records " + nodes(a.names); }
     std::string operator()(const DrainNodes& a) const { return "drain " + nodes(a.names) + " (\"" + a.reason + "\")"; }
     std::string operator()(const UndrainNodes& a) const { return "open " + nodes(a.names) + " to jobs"; }
@@ -634,8 +672,12 @@ std::string describe(const Action& action) {
     std::string operator()(const LaunchMachine& a) const {
       return "launch a machine for " + a.name.str() + " (attempt " + std::to_string(a.attempt) + ")";
     }
-    std::string operator()(const TerminateMachine& a) const { return "end machine " + a.instance.str() + " of " + a.name.str(); }
-    std::string operator()(const ReleaseJobs& a) const { return "release " + std::to_string(a.jobs.size()) + " held job(s)"; }
+    std::string operator()(const TerminateMachine& a) const {
+      return "end machine " + a.instance.str() + " of " + a.name.str();
+    }
+    std::string operator()(const ReleaseJobs& a) const {
+      return "release " + std::to_string(a.jobs.size()) + " held job(s)";
+    }
   };
   return std::visit(Describe{}, action);
 }

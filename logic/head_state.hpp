@@ -35,11 +35,11 @@ struct HeadState {
   std::vector<SeenJob> jobs;
   std::optional<SlurmFacts> facts;
   bool slurm_is_up = false;
-  Time slurm_since = no_time;       ///< since when up or away; no_time before the first look
-  std::string slurm_trouble;        ///< why it could not be read
+  Time slurm_since = no_time;  ///< since when up or away; no_time before the first look
+  std::string slurm_trouble;   ///< why it could not be read
 
-  std::deque<StoredEvent> events;   ///< the newest, oldest first
-  std::string store_trouble;        ///< why the ledger could not be written; empty when it can
+  std::deque<StoredEvent> events;  ///< the newest, oldest first
+  std::string store_trouble;       ///< why the ledger could not be written; empty when it can
 };
 
 }  // namespace muster::logic

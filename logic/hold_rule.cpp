@@ -58,10 +58,10 @@ int nodes_needed(const JobRequest& job, int cpus_of_a_node) {
 struct Supply {
   std::vector<const GateGroup*> groups;
   int foreign_nodes = 0;
-  int open = 0;        ///< usable now, foreign nodes included
-  int at_most = 0;     ///< usable when every group has reached its target
-  int min_count = 0;   ///< the sum of the groups' MinCounts
-  int cpus = 0;        ///< of the largest node: no bound is better than a wrong one
+  int open = 0;           ///< usable now, foreign nodes included
+  int at_most = 0;        ///< usable when every group has reached its target
+  int min_count = 0;      ///< the sum of the groups' MinCounts
+  int cpus = 0;           ///< of the largest node: no bound is better than a wrong one
   bool gathering = true;  ///< no group is open and there is no foreign node
 };
 
@@ -106,10 +106,10 @@ HoldDecision hold_while_gathering(const Supply& supply, int needed) {
 }
 
 HoldDecision hold_for_more(const Supply& supply, int wanted) {
-  return {HoldDecision::Verdict::hold,
-          "muster: held until " + in_nodes(wanted) + " of " + names_of(supply) + (wanted == 1 ? " is" : " are") +
-              " open: " + std::to_string(supply.open) + " now (target " + std::to_string(supply.at_most) + ")" +
-              std::string(where_to_look)};
+  return {HoldDecision::Verdict::hold, "muster: held until " + in_nodes(wanted) + " of " + names_of(supply) +
+                                           (wanted == 1 ? " is" : " are") + " open: " + std::to_string(supply.open) +
+                                           " now (target " + std::to_string(supply.at_most) + ")" +
+                                           std::string(where_to_look)};
 }
 
 HoldDecision refuse(const GatePartition& partition, const Supply& supply, int wanted, bool by_option) {
@@ -171,7 +171,8 @@ HoldDecision decide_hold(const GateTable& table, const JobRequest& job, Time now
     if (decision.verdict == HoldDecision::Verdict::admit) { return {}; }
     // Of several answers the most hopeful one counts, and of equal ones the first.
     const bool first = answer.verdict == HoldDecision::Verdict::admit;
-    const bool better = answer.verdict == HoldDecision::Verdict::refuse && decision.verdict == HoldDecision::Verdict::hold;
+    const bool better =
+        answer.verdict == HoldDecision::Verdict::refuse && decision.verdict == HoldDecision::Verdict::hold;
     if (first || better) { answer = std::move(decision); }
   }
   return answer;

@@ -59,8 +59,8 @@ HoldDecision decide_hold(const GateTable& table, const JobRequest& job, Time now
 /// "gpu,cpu" as a list; empty parts are left out.
 std::vector<PartitionName> split_partitions(std::string_view text);
 
-/// The AdminComment of a held job. It begins with held_comment_prefix, for people, and carries the job's own --min-count
-/// for musterd, which has to decide again when nodes arrive.
+/// The AdminComment of a held job. It begins with held_comment_prefix, for people, and carries the job's own
+/// --min-count for musterd, which has to decide again when nodes arrive.
 std::string held_comment(const HoldDecision& decision, const MinCountOption& min_count);
 inline constexpr std::string_view held_comment_prefix = "muster: held";
 /// The --min-count in such a comment; unset if it has none.

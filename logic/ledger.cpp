@@ -57,25 +57,31 @@ constexpr std::array<std::pair<GroupStatus, std::string_view>, 6> status_names{{
 }};
 
 auto tied(const SlotRecord& slot) {
-  return std::tie(slot.name, slot.state, slot.state_since, slot.deadline, slot.retry_at, slot.attempt, slot.token, slot.instance,
-                  slot.address, slot.launched_at, slot.missing_since, slot.failures, slot.last_failure, slot.last_problem,
-                  slot.last_problem_at, slot.slurmd_start, slot.generation, slot.boot_id, slot.node_step, slot.node_message,
-                  slot.node_slurmd_start, slot.node_slurmd_alive, slot.checks, slot.our_reason, slot.foreign_reason);
+  return std::tie(slot.name, slot.state, slot.state_since, slot.deadline, slot.retry_at, slot.attempt, slot.token,
+                  slot.instance, slot.address, slot.launched_at, slot.missing_since, slot.failures, slot.last_failure,
+                  slot.last_problem, slot.last_problem_at, slot.slurmd_start, slot.generation, slot.boot_id,
+                  slot.node_step, slot.node_message, slot.node_slurmd_start, slot.node_slurmd_alive, slot.checks,
+                  slot.our_reason, slot.foreign_reason);
 }
 
 auto tied(const GroupRecord& group) {
-  return std::tie(group.name, group.status, group.status_reason, group.gate_open, group.created_at, group.gate_opened_at,
-                  group.deadline, group.deadline_told, group.launches, group.retries, group.arrivals);
+  return std::tie(group.name, group.status, group.status_reason, group.gate_open, group.created_at,
+                  group.gate_opened_at, group.deadline, group.deadline_told, group.launches, group.retries,
+                  group.arrivals);
 }
 
 }  // namespace
 
 std::string_view failure_class_name(FailureClass failure) { return name_of(failure, failure_names); }
-FailureClass failure_class_from_name(std::string_view name) { return value_of(name, failure_names, FailureClass::transient); }
+FailureClass failure_class_from_name(std::string_view name) {
+  return value_of(name, failure_names, FailureClass::transient);
+}
 std::string_view slot_state_name(SlotState state) { return name_of(state, state_names); }
 SlotState slot_state_from_name(std::string_view name) { return value_of(name, state_names, SlotState::waiting); }
 std::string_view group_status_name(GroupStatus status) { return name_of(status, status_names); }
-GroupStatus group_status_from_name(std::string_view name) { return value_of(name, status_names, GroupStatus::creating); }
+GroupStatus group_status_from_name(std::string_view name) {
+  return value_of(name, status_names, GroupStatus::creating);
+}
 
 bool operator==(const SlotRecord& a, const SlotRecord& b) { return tied(a) == tied(b); }
 bool operator==(const GroupRecord& a, const GroupRecord& b) { return tied(a) == tied(b) && a.slots == b.slots; }

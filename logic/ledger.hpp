@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The ledger: what musterd has decided and must not forget. Plain data; musterd writes every change to disk before it acts
-// on it. Ownership lives here: a drain, an address or a machine is ours only if the ledger says so.
+// The ledger: what musterd has decided and must not forget. Plain data; musterd writes every change to disk before it
+// acts on it. Ownership lives here: a drain, an address or a machine is ours only if the ledger says so.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,17 @@
 namespace muster::logic {
 
 /// What kind of failure an attempt met; it decides when, and how often, there is another one (see retry_policy.hpp).
-enum class FailureClass { none, capacity, quota, configuration, transient, boot_timeout, never_registered, lost, unhealthy };
+enum class FailureClass {
+  none,
+  capacity,
+  quota,
+  configuration,
+  transient,
+  boot_timeout,
+  never_registered,
+  lost,
+  unhealthy
+};
 std::string_view failure_class_name(FailureClass failure);
 FailureClass failure_class_from_name(std::string_view name);
 
@@ -53,23 +63,23 @@ struct SlotRecord {
   Time deadline = no_time;  ///< absolute; what happens then depends on the state
   Time retry_at = no_time;  ///< waiting, launching, terminating: not before this
 
-  int attempt = 0;          ///< launches begun for this slot so far; part of the token
-  LaunchToken token;        ///< of the present attempt
+  int attempt = 0;    ///< launches begun for this slot so far; part of the token
+  LaunchToken token;  ///< of the present attempt
   InstanceId instance;
-  std::string address;      ///< numeric, as the machine's reports come from it or the provider says
+  std::string address;  ///< numeric, as the machine's reports come from it or the provider says
   Time launched_at = no_time;
   Time missing_since = no_time;  ///< the first list in a row that lacked the machine
 
-  int failures = 0;         ///< failed attempts in a row, of whatever class
+  int failures = 0;  ///< failed attempts in a row, of whatever class
   FailureClass last_failure = FailureClass::none;
-  std::string last_problem; ///< one sentence; cleared when the slot is ready
+  std::string last_problem;  ///< one sentence; cleared when the slot is ready
   Time last_problem_at = no_time;
 
-  int slurmd_start = 0;     ///< how many slurmd starts were allowed on this machine; noded starts up to this number
+  int slurmd_start = 0;         ///< how many slurmd starts were allowed on this machine; noded starts up to this number
   std::int64_t generation = 0;  ///< grows when what noded is to be told has changed
 
-  std::string boot_id;      ///< of the machine that reports
-  std::string node_step;    ///< as reported: introduced, checking, ready, starting, running, failed
+  std::string boot_id;    ///< of the machine that reports
+  std::string node_step;  ///< as reported: introduced, checking, ready, starting, running, failed
   std::string node_message;
   int node_slurmd_start = 0;  ///< the start number that its slurmd was started for
   bool node_slurmd_alive = false;
@@ -90,15 +100,15 @@ struct GroupRecord {
   GroupName name;
   GroupStatus status = GroupStatus::creating;
   std::string status_reason;
-  bool gate_open = false;        ///< jobs may run on its nodes; opens once (HyperPod: MinCount is a one-time gate)
+  bool gate_open = false;  ///< jobs may run on its nodes; opens once (HyperPod: MinCount is a one-time gate)
   Time created_at = no_time;
   Time gate_opened_at = no_time;
-  Time deadline = no_time;       ///< while gathering; absolute, survives restarts
-  bool deadline_told = false;    ///< the event about the missed deadline was written
+  Time deadline = no_time;     ///< while gathering; absolute, survives restarts
+  bool deadline_told = false;  ///< the event about the missed deadline was written
   int launches = 0;
   int retries = 0;
-  std::vector<Time> arrivals;    ///< when nodes became ready, the newest 16
-  std::vector<SlotRecord> slots; ///< in the order of their index
+  std::vector<Time> arrivals;     ///< when nodes became ready, the newest 16
+  std::vector<SlotRecord> slots;  ///< in the order of their index
 
   friend bool operator==(const GroupRecord& a, const GroupRecord& b);
 };

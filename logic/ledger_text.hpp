@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Ledger records as documents and back: what the ledger store writes. A field that is absent in an older document gets its
-// default.
+// Ledger records as documents and back: what the ledger store writes. A field that is absent in an older document gets
+// its default.
 #pragma once
 
 #include "logic/ledger.hpp"

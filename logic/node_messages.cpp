@@ -146,9 +146,11 @@ Result<NodeReport> read_report(const Value& body) {
   report.instance = InstanceId{short_text(body, "InstanceId")};
   if (report.instance.empty()) return reject_error("InstanceId: expected the machine's id, found nothing");
   const std::string step = body.text_or("Step");
-  const auto* known = std::find_if(steps.begin(), steps.end(), [&](NodeStep candidate) { return step_name(candidate) == step; });
+  const auto* known =
+      std::find_if(steps.begin(), steps.end(), [&](NodeStep candidate) { return step_name(candidate) == step; });
   if (known == steps.end()) {
-    return reject_error("Step: expected introduced, checking, ready, starting, running or failed, found \"" + step.substr(0, 40) + "\"");
+    return reject_error("Step: expected introduced, checking, ready, starting, running or failed, found \"" +
+                        step.substr(0, 40) + "\"");
   }
   report.step = *known;
   report.node_name = short_text(body, "NodeName");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What noded and musterd tell each other: Muster.SyncNode in both directions. noded sends its whole present state and gets
-// its assignment; neither answer depends on what was said before, so a lost one costs nothing.
+// What noded and musterd tell each other: Muster.SyncNode in both directions. noded sends its whole present state and
+// gets its assignment; neither answer depends on what was said before, so a lost one costs nothing.
 #pragma once
 
 #include <cstdint>
@@ -61,8 +61,8 @@ struct NodeReport {
 bool is_news(const NodeReport& a, const NodeReport& b);
 /// The body of Muster.SyncNode.
 Value report_body(const NodeReport& report, std::int64_t known_generation, Duration wait, Time now);
-/// musterd's side of it: refuses a body without an instance id or with an unknown step; longer texts are cut, and an address
-/// that is none is left out.
+/// musterd's side of it: refuses a body without an instance id or with an unknown step; longer texts are cut, and an
+/// address that is none is left out.
 Result<NodeReport> read_report(const Value& body);
 
 /// A numeric IPv4 or IPv6 address by its letters; Slurm and the kernel judge the rest.

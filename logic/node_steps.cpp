@@ -97,7 +97,7 @@ NodeDecision decide_start(const NodeView& view, const NodeRule& rule, Time now) 
 Duration clock_skew(Time sent, Time received, Time head_time) { return sent + (received - sent) / 2 - head_time; }
 
 std::vector<NodeCheck> judge_checks(const Assignment& wanted, const HeadProof& proof, const MachineFacts& facts,
-                                      Duration max_clock_skew) {
+                                    Duration max_clock_skew) {
   std::vector<NodeCheck> checks;
   checks.push_back({"munge", proof.accepted, proof.text});
   checks.push_back(judge_clock(proof, max_clock_skew));

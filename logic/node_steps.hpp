@@ -50,7 +50,7 @@ Duration clock_skew(Time sent, Time received, Time head_time);
 
 /// Every check of the list, in the order shown, each with its evidence.
 std::vector<NodeCheck> judge_checks(const Assignment& wanted, const HeadProof& proof, const MachineFacts& facts,
-                                      Duration max_clock_skew);
+                                    Duration max_clock_skew);
 bool all_good(const std::vector<NodeCheck>& checks);
 
 /// What this node knows of the slurmd that it started last; kept across restarts of noded.

@@ -43,7 +43,8 @@ struct ResumeNodes {
   GroupName group;
   std::vector<NodeName> names;
 };
-/// Puts records without a machine back to FUTURE. That clears DRAIN (a FUTURE node takes no job); they are drained next.
+/// Puts records without a machine back to FUTURE. That clears DRAIN (a FUTURE node takes no job); they are drained
+/// next.
 struct ReturnToFuture {
   GroupName group;
   std::vector<NodeName> names;
@@ -74,8 +75,8 @@ struct ReleaseJobs {
   std::vector<Item> jobs;
 };
 
-using Action = std::variant<CreateRecords, DeleteRecords, DrainNodes, UndrainNodes, ResumeNodes, ReturnToFuture, SetAddresses, LaunchMachine,
-                            TerminateMachine, ReleaseJobs>;
+using Action = std::variant<CreateRecords, DeleteRecords, DrainNodes, UndrainNodes, ResumeNodes, ReturnToFuture,
+                            SetAddresses, LaunchMachine, TerminateMachine, ReleaseJobs>;
 
 // ---- Events: one fact each, with its reason. ----
 
@@ -103,9 +104,9 @@ Plan plan(const ClusterSpec& wanted, const Ledger& ledger, const Seen& seen, Tim
 
 // ---- The rules that others ask too ----
 
-/// The NodeAddr of a slot without a machine: numeric, and answers nothing (RFC 5737), so that Slurm never resolves a name
-/// or reaches a host by accident. One for all slots: slurmctld (22.05 to 26.05) ends with "fatal: NodeAddr count must equal
-/// that of NodeName" when a line has neither one address nor as many as names.
+/// The NodeAddr of a slot without a machine: numeric, and answers nothing (RFC 5737), so that Slurm never resolves a
+/// name or reaches a host by accident. One for all slots: slurmctld (22.05 to 26.05) ends with "fatal: NodeAddr count
+/// must equal that of NodeName" when a line has neither one address nor as many as names.
 inline constexpr const char* placeholder_address = "192.0.2.1";
 /// The reason on nodes of a group that gathers.
 std::string gathering_reason(const GroupName& group);

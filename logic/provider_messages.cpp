@@ -24,7 +24,8 @@ std::optional<StatedError> stated_error(const Value& answer) {
   const std::string name = error->text_or("class");
   constexpr std::array<FailureClass, 4> known{FailureClass::capacity, FailureClass::quota, FailureClass::configuration,
                                               FailureClass::transient};
-  const auto* found = std::find_if(known.begin(), known.end(), [&](FailureClass failure) { return failure_class_name(failure) == name; });
+  const auto* found = std::find_if(known.begin(), known.end(),
+                                   [&](FailureClass failure) { return failure_class_name(failure) == name; });
   if (found != known.end()) stated.failure = *found;
   stated.message = error->text_or("message", "the provider gave no message").substr(0, text_limit);
   return stated;
@@ -74,9 +75,14 @@ LaunchResult read_launch(const LaunchToken& token, const ProviderRun& run) {
     return result;
   }
   const std::string instance = run.answer.text_or("instance_id");
-  if (!is_id(instance)) return unknown("launch: expected instance_id (printable, no blanks, 256 at most) in the provider's answer, found \"" + instance.substr(0, 60) + "\"");
+  if (!is_id(instance))
+    return unknown(
+        "launch: expected instance_id (printable, no blanks, 256 at most) in the provider's answer, found \"" +
+        instance.substr(0, 60) + "\"");
   const std::string address = run.answer.text_or("address");
-  if (!address.empty() && !is_numeric_address(address)) return unknown("launch: expected a numeric address in the provider's answer, found \"" + address.substr(0, 60) + "\"");
+  if (!address.empty() && !is_numeric_address(address))
+    return unknown("launch: expected a numeric address in the provider's answer, found \"" + address.substr(0, 60) +
+                   "\"");
   result.instance = InstanceId{instance};
   result.address = address;
   return result;
@@ -86,7 +92,8 @@ Result<std::vector<SeenMachine>> read_list(const GroupName& group, const Provide
   if (!run.trouble.empty()) return retry_error("list: " + run.trouble);
   if (const auto error = stated_error(run.answer)) return retry_error("list: " + error->message);
   const Value* instances = run.answer.find("instances");
-  if (!instances || !instances->is_list()) return retry_error("list: expected a list \"instances\" in the provider's answer, found none");
+  if (!instances || !instances->is_list())
+    return retry_error("list: expected a list \"instances\" in the provider's answer, found none");
   std::vector<SeenMachine> machines;
   for (const Value& record : instances->items()) {
     SeenMachine machine;
@@ -94,7 +101,8 @@ Result<std::vector<SeenMachine>> read_list(const GroupName& group, const Provide
     machine.token = LaunchToken{record.text_or("token")};
     machine.state = record.text_or("state");
     machine.address = record.text_or("address");
-    if (!is_id(machine.instance.str())) return retry_error("list: expected instance_id in each instance of the provider's answer, found one without");
+    if (!is_id(machine.instance.str()))
+      return retry_error("list: expected instance_id in each instance of the provider's answer, found one without");
     if (!is_numeric_address(machine.address)) machine.address.clear();
     if (const std::string owner = record.text_or("group"); !owner.empty() && owner != group.str()) continue;
     machines.push_back(std::move(machine));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The exec provider's contract (man muster-provider.7) in both directions: what the program is given, what its answers mean.
+// The exec provider's contract (man muster-provider.7) in both directions: what the program is given, what its answers
+// mean.
 #pragma once
 
 #include <string>
@@ -20,7 +21,8 @@ Value terminate_request(const std::string& cluster, const TerminateMachine& term
 
 /// How a run of the program ended, as far as its answer's meaning depends on it.
 struct ProviderRun {
-  std::string trouble;  ///< empty: it exited 0 and answered JSON; else a sentence ("killed after 30 s", "exit status 3: ...")
+  std::string
+      trouble;  ///< empty: it exited 0 and answered JSON; else a sentence ("killed after 30 s", "exit status 3: ...")
   Value answer;
 };
 

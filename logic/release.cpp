@@ -50,7 +50,8 @@ GateTable make_gate_table(const ClusterSpec& wanted, const Ledger& ledger, const
     for (const SlotRecord& slot : record.slots) {
       const auto node = nodes.find(slot.name);
       if (slot.state != SlotState::in_service || node == nodes.end()) continue;
-      if (!node->second.drained && node->second.base != NodeBase::future && node->second.base != NodeBase::down) ++line.open_nodes;
+      if (!node->second.drained && node->second.base != NodeBase::future && node->second.base != NodeBase::down)
+        ++line.open_nodes;
     }
     line.min_count = spec.min_count;
     line.target_count = spec.target_count;
@@ -91,14 +92,24 @@ ReleaseJobs plan_releases(const GateTable& table, const std::vector<SeenJob>& jo
       if (decision.verdict != HoldDecision::Verdict::admit) continue;
       const std::string waited = duration_text(std::max(Duration{0}, now - job.submitted_at));
       release.jobs.push_back({job.id, "muster: released after " + waited + " on hold"});
-      events.push_back({EventLevel::info, "JobReleased", {}, {}, {},
-                        "job " + std::to_string(job.id) + ": its nodes are open; released after " + waited + " on hold"});
+      events.push_back(
+          {EventLevel::info,
+           "JobReleased",
+           {},
+           {},
+           {},
+           "job " + std::to_string(job.id) + ": its nodes are open; released after " + waited + " on hold"});
     } else if (job.state == "PENDING" && decision.verdict != HoldDecision::Verdict::admit) {
       still_there.insert(job.id);
       if (!ledger.released_by_others.insert(job.id).second) continue;
-      events.push_back({EventLevel::warn, "JobReleasedEarly", {}, {}, {},
+      events.push_back({EventLevel::warn,
+                        "JobReleasedEarly",
+                        {},
+                        {},
+                        {},
                         "job " + std::to_string(job.id) +
-                            ": somebody released it before its nodes are open; it waits in Slurm's queue, since closed nodes take no job"});
+                            ": somebody released it before its nodes are open; it waits in Slurm's queue, since closed "
+                            "nodes take no job"});
     }
   }
   for (auto job = ledger.released_by_others.begin(); job != ledger.released_by_others.end();) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The gate table as the plugins see it, and which held jobs may go: a job is released when the rule that held it would now
-// admit it.
+// The gate table as the plugins see it, and which held jobs may go: a job is released when the rule that held it would
+// now admit it.
 #pragma once
 
 #include "logic/cluster_spec.hpp"

@@ -17,7 +17,8 @@ enum class ErrorKind {
   bug,     ///< a state we believed impossible
 };
 
-/// A failure: its kind, and one sentence for the operator that says what was tried, what was expected and what was found.
+/// A failure: its kind, and one sentence for the operator that says what was tried, what was expected and what was
+/// found.
 struct Error {
   ErrorKind kind = ErrorKind::bug;
   std::string message;
@@ -31,7 +32,8 @@ inline Error bug_error(std::string message) { return {ErrorKind::bug, std::move(
 template <typename T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : content_(std::move(value)) {}      // NOLINT(google-explicit-constructor): "return value;" must read well
+  Result(T value)
+      : content_(std::move(value)) {}  // NOLINT(google-explicit-constructor): "return value;" must read well
   Result(Error error) : content_(std::move(error)) {}  // NOLINT(google-explicit-constructor)
 
   explicit operator bool() const { return std::holds_alternative<T>(content_); }

@@ -10,8 +10,9 @@
 
 namespace muster::logic {
 
-/// How long to wait after the given number of failures in a row (1 = the first). salt spreads slots that failed together:
-/// the same salt and number give the same delay, so that a plan can be repeated; up to a quarter shorter than the bare one.
+/// How long to wait after the given number of failures in a row (1 = the first). salt spreads slots that failed
+/// together: the same salt and number give the same delay, so that a plan can be repeated; up to a quarter shorter than
+/// the bare one.
 Duration retry_delay(FailureClass failure, int failures_in_row, std::string_view salt);
 
 /// Tried again after `first`, doubling up to `cap`.

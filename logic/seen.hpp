@@ -30,9 +30,9 @@ struct SeenNode {
   bool not_responding = false;
   bool invalid_registration = false;
   bool completing = false;
-  bool failing = false;      ///< flag FAIL
-  bool rebooting = false;    ///< REBOOT_REQUESTED or REBOOT_ISSUED
-  bool dynamic = false;      ///< made at run time, not a line of slurm.conf
+  bool failing = false;    ///< flag FAIL
+  bool rebooting = false;  ///< REBOOT_REQUESTED or REBOOT_ISSUED
+  bool dynamic = false;    ///< made at run time, not a line of slurm.conf
   std::string reason;
   std::int64_t reason_uid = -1;
   Time reason_time = no_time;
@@ -41,7 +41,7 @@ struct SeenNode {
   std::int64_t memory_mib = 0;
   std::string gres;
   std::string features;
-  std::string partitions;  ///< comma list
+  std::string partitions;            ///< comma list
   Time slurmd_start_time = no_time;  ///< no_time: no slurmd has registered under this record
 
   /// A slurmd has registered and the record is no FUTURE one.
@@ -94,7 +94,8 @@ struct TerminateResult {
 };
 
 struct Seen {
-  /// A complete, fresh read of all records, FUTURE ones too; null = unknown. Shared, so that an unchanged read costs nothing.
+  /// A complete, fresh read of all records, FUTURE ones too; null = unknown. Shared, so that an unchanged read costs
+  /// nothing.
   std::shared_ptr<const SeenNodes> nodes;
   /// By group: the machines of the last good list, and when it was asked for. A group that is absent was not listed.
   struct Machines {

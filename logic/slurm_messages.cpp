@@ -31,13 +31,20 @@ SeenNode read_node(const Value& record) {
   for (const Value& flag : record.list_or_empty("flags")) {
     const std::string* text = flag.as_text();
     if (!text) continue;
-    if (*text == "DRAIN") node.drained = true;
-    else if (*text == "NO_RESPOND") node.not_responding = true;
-    else if (*text == "INVALID_REG") node.invalid_registration = true;
-    else if (*text == "COMPLETING") node.completing = true;
-    else if (*text == "FAIL") node.failing = true;
-    else if (*text == "REBOOT_REQUESTED" || *text == "REBOOT_ISSUED") node.rebooting = true;
-    else if (*text == "DYNAMIC_NORM" || *text == "DYNAMIC_FUTURE") node.dynamic = true;
+    if (*text == "DRAIN")
+      node.drained = true;
+    else if (*text == "NO_RESPOND")
+      node.not_responding = true;
+    else if (*text == "INVALID_REG")
+      node.invalid_registration = true;
+    else if (*text == "COMPLETING")
+      node.completing = true;
+    else if (*text == "FAIL")
+      node.failing = true;
+    else if (*text == "REBOOT_REQUESTED" || *text == "REBOOT_ISSUED")
+      node.rebooting = true;
+    else if (*text == "DYNAMIC_NORM" || *text == "DYNAMIC_FUTURE")
+      node.dynamic = true;
   }
   node.reason = record.text_or("reason");
   node.reason_uid = record.integer_or("reason_uid", -1);
@@ -143,46 +150,54 @@ Result<SlurmFacts> read_slurm_facts(const Value& config_answer, const Value& par
   return facts;
 }
 
-Status check_against_slurm(const ClusterSpec& spec, const Ledger& ledger, const SlurmFacts& facts, const SeenNodes& nodes) {
+Status check_against_slurm(const ClusterSpec& spec, const Ledger& ledger, const SlurmFacts& facts,
+                           const SeenNodes& nodes) {
   Problems problems(spec.file_name);
   std::set<NodeName> ours;
   for (const auto& [name, group] : ledger.groups) {
     for (const SlotRecord& slot : group.slots) ours.insert(slot.name);
   }
   std::string known_partitions;
-  for (const auto& partition : facts.partitions) known_partitions += (known_partitions.empty() ? "" : ", ") + partition.name.str();
+  for (const auto& partition : facts.partitions)
+    known_partitions += (known_partitions.empty() ? "" : ", ") + partition.name.str();
   int wanted_new = 0;
   for (const GroupSpec& group : spec.groups) {
     const std::string title = "group " + group.name.str();
-    const bool has_partition = std::any_of(facts.partitions.begin(), facts.partitions.end(), [&](const SlurmFacts::Partition& partition) {
-      return partition.name == group.partition;
-    });
+    const bool has_partition =
+        std::any_of(facts.partitions.begin(), facts.partitions.end(),
+                    [&](const SlurmFacts::Partition& partition) { return partition.name == group.partition; });
     if (!has_partition) {
-      problems.add(group.partition_place, title + ": partition: expected a partition of slurm.conf (" + known_partitions +
-                                              "), found \"" + group.partition.str() + "\"; muster slurm-conf prints the lines it needs");
+      problems.add(group.partition_place, title + ": partition: expected a partition of slurm.conf (" +
+                                              known_partitions + "), found \"" + group.partition.str() +
+                                              "\"; muster slurm-conf prints the lines it needs");
     }
     std::vector<std::string> taken;
     for (int index = 1; index <= group.target_count; ++index) {
       const NodeName name = group.node_name(index);
       if (ours.count(name) > 0) continue;
-      if (nodes.count(name) == 0) ++wanted_new;
-      else taken.push_back(name.str());
+      if (nodes.count(name) == 0)
+        ++wanted_new;
+      else
+        taken.push_back(name.str());
       if (std::find(facts.node_sets.begin(), facts.node_sets.end(), name.str()) != facts.node_sets.end()) {
-        problems.add(group.prefix_place, title + ": node_prefix: node name " + name.str() +
-                                             " equals a NodeSet of slurm.conf, which slurmctld does not survive; choose another prefix");
+        problems.add(group.prefix_place,
+                     title + ": node_prefix: node name " + name.str() +
+                         " equals a NodeSet of slurm.conf, which slurmctld does not survive; choose another prefix");
       }
     }
     if (!taken.empty()) {
-      problems.add(group.prefix_place, title + ": node_prefix: expected names that Slurm does not have yet, found " + taken.front() +
-                                           (taken.size() > 1 ? " and " + std::to_string(taken.size() - 1) + " more" : "") +
-                                           " (not made by muster)");
+      problems.add(group.prefix_place,
+                   title + ": node_prefix: expected names that Slurm does not have yet, found " + taken.front() +
+                       (taken.size() > 1 ? " and " + std::to_string(taken.size() - 1) + " more" : "") +
+                       " (not made by muster)");
     }
   }
   const int present = static_cast<int>(nodes.size());
   if (wanted_new > 0 && present + wanted_new > facts.max_node_count) {
     const Place place = spec.groups.empty() ? Place{} : spec.groups.front().target_place;
-    problems.add(place, "target_count: expected slurm.conf's MaxNodeCount to be " + std::to_string(present + wanted_new) +
-                            " or more (" + std::to_string(present) + " nodes there, " + std::to_string(wanted_new) + " to make), found " +
+    problems.add(place, "target_count: expected slurm.conf's MaxNodeCount to be " +
+                            std::to_string(present + wanted_new) + " or more (" + std::to_string(present) +
+                            " nodes there, " + std::to_string(wanted_new) + " to make), found " +
                             std::to_string(facts.max_node_count) + "; set it and restart slurmctld once");
   }
   if (!problems.empty()) return problems.error();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What the Slurm helper answers, as facts. The helper is ours, but an answer that lacks what it must have is an error, not
-// an empty list: unknown is not empty.
+// What the Slurm helper answers, as facts. The helper is ours, but an answer that lacks what it must have is an error,
+// not an empty list: unknown is not empty.
 #pragma once
 
 #include <optional>
@@ -46,6 +46,7 @@ Result<SlurmFacts> read_slurm_facts(const Value& config_answer, const Value& par
 
 /// What of the specification Slurm cannot take: a partition that it lacks, names that exist already and are not in the
 /// ledger, names that equal a NodeSet or partition, MaxNodeCount too small. One sentence a line, with FILE:LINE:COLUMN.
-Status check_against_slurm(const ClusterSpec& spec, const Ledger& ledger, const SlurmFacts& facts, const SeenNodes& nodes);
+Status check_against_slurm(const ClusterSpec& spec, const Ledger& ledger, const SlurmFacts& facts,
+                           const SeenNodes& nodes);
 
 }  // namespace muster::logic

@@ -33,7 +33,8 @@ std::int64_t Value::integer_or(std::string_view key, std::int64_t fallback) cons
   const Value* member = find(key);
   if (!member) return fallback;
   if (const auto* whole = member->as_integer()) return *whole;
-  if (const auto* real = member->as_real(); real && *real > -9e15 && *real < 9e15) return static_cast<std::int64_t>(*real);
+  if (const auto* real = member->as_real(); real && *real > -9e15 && *real < 9e15)
+    return static_cast<std::int64_t>(*real);
   return fallback;
 }
 

@@ -29,17 +29,17 @@ class Value {
   using Map = std::vector<std::pair<std::string, Value>>;
 
   Value() = default;
-  Value(bool flag) : content_(flag) {}                                    // NOLINT(google-explicit-constructor)
-  Value(int number) : content_(std::int64_t{number}) {}                   // NOLINT(google-explicit-constructor)
-  Value(std::int64_t number) : content_(number) {}                        // NOLINT(google-explicit-constructor)
-  Value(std::uint32_t number) : content_(std::int64_t{number}) {}         // NOLINT(google-explicit-constructor)
+  Value(bool flag) : content_(flag) {}                                        // NOLINT(google-explicit-constructor)
+  Value(int number) : content_(std::int64_t{number}) {}                       // NOLINT(google-explicit-constructor)
+  Value(std::int64_t number) : content_(number) {}                            // NOLINT(google-explicit-constructor)
+  Value(std::uint32_t number) : content_(std::int64_t{number}) {}             // NOLINT(google-explicit-constructor)
   Value(std::size_t number) : content_(static_cast<std::int64_t>(number)) {}  // NOLINT(google-explicit-constructor)
-  Value(double number) : content_(number) {}                              // NOLINT(google-explicit-constructor)
-  Value(std::string text) : content_(std::move(text)) {}                  // NOLINT(google-explicit-constructor)
-  Value(std::string_view text) : content_(std::string(text)) {}           // NOLINT(google-explicit-constructor)
-  Value(const char* text) : content_(std::string(text)) {}                // NOLINT(google-explicit-constructor)
-  Value(std::nullptr_t) = delete;  // would be taken for a const char*; Value() is null
-  Value(List list) : content_(std::move(list)) {}                         // NOLINT(google-explicit-constructor)
+  Value(double number) : content_(number) {}                                  // NOLINT(google-explicit-constructor)
+  Value(std::string text) : content_(std::move(text)) {}                      // NOLINT(google-explicit-constructor)
+  Value(std::string_view text) : content_(std::string(text)) {}               // NOLINT(google-explicit-constructor)
+  Value(const char* text) : content_(std::string(text)) {}                    // NOLINT(google-explicit-constructor)
+  Value(std::nullptr_t) = delete;                  // would be taken for a const char*; Value() is null
+  Value(List list) : content_(std::move(list)) {}  // NOLINT(google-explicit-constructor)
 
   static Value map(std::initializer_list<std::pair<std::string, Value>> members = {}) {
     Value value;

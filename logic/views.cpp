@@ -12,7 +12,9 @@ namespace {
 
 Value time_or_null(Time time) { return time == no_time ? Value() : Value(to_seconds(time)); }
 
-std::string plural(int count, const std::string& noun) { return std::to_string(count) + " " + noun + (count == 1 ? "" : "s"); }
+std::string plural(int count, const std::string& noun) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
 
 const SeenNode* find_seen(const HeadState& state, const NodeName& name) {
   if (!state.nodes) return nullptr;
@@ -41,11 +43,13 @@ std::optional<Time> estimated_open(const GroupSpec& spec, const GroupRecord& gro
 }
 
 bool is_retrying(const SlotRecord& slot, Time now) {
-  return (slot.state == SlotState::waiting && slot.attempt > 0) || (slot.state == SlotState::launching && slot.retry_at > now);
+  return (slot.state == SlotState::waiting && slot.attempt > 0) ||
+         (slot.state == SlotState::launching && slot.retry_at > now);
 }
 
 struct SlotCounts {
-  int pending = 0, launching = 0, booting = 0, registering = 0, ready = 0, in_service = 0, retrying = 0, terminating = 0, foreign = 0;
+  int pending = 0, launching = 0, booting = 0, registering = 0, ready = 0, in_service = 0, retrying = 0,
+      terminating = 0, foreign = 0;
 };
 
 SlotCounts count_slots(const GroupRecord& group, Time now) {
@@ -84,7 +88,8 @@ const SlotRecord* newest_problem(const GroupRecord& group) {
 std::string deadline_action(const GroupSpec& spec, const GroupRecord& group) {
   if (group.gate_open) return "";
   return group.deadline_told ? "the deadline has passed: the group stays closed and launching goes on"
-                             : "an event tells that " + plural(spec.min_count, "node") + " were not ready; the group stays closed and launching goes on";
+                             : "an event tells that " + plural(spec.min_count, "node") +
+                                   " were not ready; the group stays closed and launching goes on";
 }
 
 Value group_view(const GroupSpec& spec, const GroupRecord& group, Time now) {
@@ -115,7 +120,8 @@ Value group_view(const GroupSpec& spec, const GroupRecord& group, Time now) {
        {"DeadlineAction", deadline_action(spec, group)},
        {"ArrivalsPerMinute", rate ? Value(*rate) : Value()},
        {"EstimatedOpen", estimate ? time_or_null(*estimate) : Value()},
-       {"LastProblem", problem ? Value::map({{"Time", to_seconds(problem->last_problem_at)}, {"Text", problem->name.str() + ": " + problem->last_problem}})
+       {"LastProblem", problem ? Value::map({{"Time", to_seconds(problem->last_problem_at)},
+                                             {"Text", problem->name.str() + ": " + problem->last_problem}})
                                : Value()},
        {"Launches", group.launches},
        {"Retries", group.retries},
@@ -133,13 +139,15 @@ int foreign_nodes(const HeadState& state) {
 
 Value checks_view(const SlotRecord& slot) {
   Value checks = Value::list();
-  for (const NodeCheck& check : slot.checks) checks.push(Value::map({{"Name", check.name}, {"Ok", check.ok}, {"Text", check.text}}));
+  for (const NodeCheck& check : slot.checks)
+    checks.push(Value::map({{"Name", check.name}, {"Ok", check.ok}, {"Text", check.text}}));
   return checks;
 }
 
 class WhyLines {
  public:
-  WhyLines(std::string kind, std::string title) : view_(Value::map({{"Kind", std::move(kind)}, {"Title", std::move(title)}})) {}
+  WhyLines(std::string kind, std::string title)
+      : view_(Value::map({{"Kind", std::move(kind)}, {"Title", std::move(title)}})) {}
   void add(std::string label, std::string text) {
     if (!text.empty()) lines_.push(Value::map({{"Label", std::move(label)}, {"Text", std::move(text)}}));
   }
@@ -159,13 +167,17 @@ Value why_group(const HeadState& state, const GroupSpec& spec, const GroupRecord
   WhyLines why("Group", "group " + spec.name.str());
   const int ready = ready_count(group);
   why.add("Status", std::string(group_status_name(group.status)) + ": " + group.status_reason);
-  why.add("Nodes", std::to_string(ready) + " ready, MinCount " + std::to_string(spec.min_count) + ", target " + std::to_string(spec.target_count));
+  why.add("Nodes", std::to_string(ready) + " ready, MinCount " + std::to_string(spec.min_count) + ", target " +
+                       std::to_string(spec.target_count));
   if (group.gate_open) {
     why.add("Open since", duration_text(now - group.gate_opened_at) + " ago");
   } else {
-    why.add("Waits for", plural(spec.min_count - ready, "more ready node") + "; no job can run on its nodes before that");
-    if (const auto estimate = estimated_open(spec, group, now)) why.add("Estimate", "opens in about " + duration_text(*estimate - now) + ", at the present rate");
-    why.add("Deadline", group.deadline > now ? "in " + duration_text(group.deadline - now) : duration_text(now - group.deadline) + " ago");
+    why.add("Waits for",
+            plural(spec.min_count - ready, "more ready node") + "; no job can run on its nodes before that");
+    if (const auto estimate = estimated_open(spec, group, now))
+      why.add("Estimate", "opens in about " + duration_text(*estimate - now) + ", at the present rate");
+    why.add("Deadline", group.deadline > now ? "in " + duration_text(group.deadline - now)
+                                             : duration_text(now - group.deadline) + " ago");
     why.add("Then", deadline_action(spec, group));
   }
   if (!state.slurm_is_up) why.add("Slurm", "slurmctld does not answer: " + state.slurm_trouble);
@@ -182,19 +194,25 @@ Value why_node(const HeadState& state, const GroupSpec& spec, const SlotRecord& 
   why.add("Now", slot_message(spec, slot, now));
   why.add("Since", duration_text(now - slot.state_since) + " ago");
   if (slot.deadline != no_time) {
-    why.add("Until", (slot.deadline > now ? "in " + duration_text(slot.deadline - now) : "now") + std::string("; then the machine is ended and replaced"));
+    why.add("Until", (slot.deadline > now ? "in " + duration_text(slot.deadline - now) : "now") +
+                         std::string("; then the machine is ended and replaced"));
   }
   why.add("Group", spec.name.str() + ", " + std::string(group_status_name(state.ledger.groups.at(spec.name).status)));
-  if (!slot.instance.empty()) why.add("Machine", slot.instance.str() + (slot.address.empty() ? "" : " at " + slot.address) + ", attempt " + std::to_string(slot.attempt));
+  if (!slot.instance.empty())
+    why.add("Machine", slot.instance.str() + (slot.address.empty() ? "" : " at " + slot.address) + ", attempt " +
+                           std::to_string(slot.attempt));
   if (const SeenNode* node = find_seen(state, slot.name)) {
     why.add("Slurm", node->state_text() + (node->reason.empty() ? "" : " (" + node->reason + ")"));
   } else {
     why.add("Slurm", state.nodes ? "has no record of it" : "has not been read yet");
   }
-  if (!slot.foreign_reason.empty()) why.add("Drained", "by somebody else: \"" + slot.foreign_reason + "\"; muster leaves it alone");
-  for (const NodeCheck& check : slot.checks) why.add("Check " + check.name, (check.ok ? "good: " : "BAD: ") + check.text);
+  if (!slot.foreign_reason.empty())
+    why.add("Drained", "by somebody else: \"" + slot.foreign_reason + "\"; muster leaves it alone");
+  for (const NodeCheck& check : slot.checks)
+    why.add("Check " + check.name, (check.ok ? "good: " : "BAD: ") + check.text);
   if (!slot.last_problem.empty()) {
-    why.add("Last problem", slot.last_problem + " (" + duration_text(now - slot.last_problem_at) + " ago, " + plural(slot.failures, "failure") + " in a row)");
+    why.add("Last problem", slot.last_problem + " (" + duration_text(now - slot.last_problem_at) + " ago, " +
+                                plural(slot.failures, "failure") + " in a row)");
   }
   return std::move(why).view();
 }
@@ -220,13 +238,19 @@ std::string waits_until(const HoldDecision& decision) {
 Value why_job(const HeadState& state, const SeenJob& job, Time now) {
   WhyLines why("Job", "job " + std::to_string(job.id));
   why.add("Partition", job.partition);
-  why.add("State", job.state + (job.reason.empty() || job.reason == "None" ? "" : " (" + job.reason + ")") + (job.state == "PENDING" ? ", " + since_text(job.submitted_at, now) : ""));
-  if (job.min_nodes) why.add("Asks for", plural(*job.min_nodes, "node") + (job.gres.empty() ? "" : " with " + job.gres) + (job.features.empty() ? "" : ", constraint " + job.features));
+  why.add("State", job.state + (job.reason.empty() || job.reason == "None" ? "" : " (" + job.reason + ")") +
+                       (job.state == "PENDING" ? ", " + since_text(job.submitted_at, now) : ""));
+  if (job.min_nodes)
+    why.add("Asks for", plural(*job.min_nodes, "node") + (job.gres.empty() ? "" : " with " + job.gres) +
+                            (job.features.empty() ? "" : ", constraint " + job.features));
   if (state.spec && state.nodes && job.state == "PENDING") {
     const HoldDecision decision = decide_hold(present_gate_table(state, now), request_of(job), now);
     if (is_held_by_us(job)) {
-      why.add("Held", decision.verdict == HoldDecision::Verdict::admit ? "its nodes are open; it is released with the next pass" : waits_until(decision));
-      const auto ahead = std::count_if(state.jobs.begin(), state.jobs.end(), [&](const SeenJob& other) { return is_held_by_us(other) && other.id < job.id; });
+      why.add("Held", decision.verdict == HoldDecision::Verdict::admit
+                          ? "its nodes are open; it is released with the next pass"
+                          : waits_until(decision));
+      const auto ahead = std::count_if(state.jobs.begin(), state.jobs.end(),
+                                       [&](const SeenJob& other) { return is_held_by_us(other) && other.id < job.id; });
       if (ahead > 0) why.add("Before it", plural(static_cast<int>(ahead), "held job"));
     } else if (decision.verdict != HoldDecision::Verdict::admit) {
       why.add("Waits", "in Slurm's queue, not held by muster; cannot start " + waits_until(decision));
@@ -237,11 +261,16 @@ Value why_job(const HeadState& state, const SeenJob& job, Time now) {
       const auto wanted = split_partitions(job.partition);
       const GroupRecord* group = find_record(state, spec.name);
       if (!group || std::find(wanted.begin(), wanted.end(), spec.partition) == wanted.end()) continue;
-      why.add("Group " + spec.name.str(), std::string(group_status_name(group->status)) + ", " + std::to_string(ready_count(*group)) + " ready, MinCount " +
-                                              std::to_string(spec.min_count) + ", target " + std::to_string(spec.target_count));
+      why.add("Group " + spec.name.str(), std::string(group_status_name(group->status)) + ", " +
+                                              std::to_string(ready_count(*group)) + " ready, MinCount " +
+                                              std::to_string(spec.min_count) + ", target " +
+                                              std::to_string(spec.target_count));
       if (group->gate_open) continue;
-      if (const auto estimate = estimated_open(spec, *group, now)) why.add("Estimate", "opens in about " + duration_text(*estimate - now));
-      why.add("Deadline", group->deadline > now ? "in " + duration_text(group->deadline - now) + "; then " + deadline_action(spec, *group) : deadline_action(spec, *group));
+      if (const auto estimate = estimated_open(spec, *group, now))
+        why.add("Estimate", "opens in about " + duration_text(*estimate - now));
+      why.add("Deadline", group->deadline > now
+                              ? "in " + duration_text(group->deadline - now) + "; then " + deadline_action(spec, *group)
+                              : deadline_action(spec, *group));
     }
   }
   return std::move(why).view();
@@ -263,20 +292,27 @@ std::string_view cluster_status(const HeadState& state) {
 
 std::string slot_message(const GroupSpec& spec, const SlotRecord& slot, Time now) {
   const std::string since = duration_text(now - slot.state_since);
-  if (!slot.foreign_reason.empty()) return "drained by somebody else (\"" + slot.foreign_reason + "\"); muster leaves it alone";
+  if (!slot.foreign_reason.empty())
+    return "drained by somebody else (\"" + slot.foreign_reason + "\"); muster leaves it alone";
   switch (slot.state) {
     case SlotState::waiting:
       if (slot.retry_at > now) {
-        return "next attempt in " + duration_text(slot.retry_at - now) + " (" + std::string(failure_class_name(slot.last_failure)) + ": " + slot.last_problem + ")";
+        return "next attempt in " + duration_text(slot.retry_at - now) + " (" +
+               std::string(failure_class_name(slot.last_failure)) + ": " + slot.last_problem + ")";
       }
       return "waits until Slurm has its record, hidden and drained; then it is launched";
     case SlotState::launching:
-      if (slot.retry_at > now) return "the launch is asked for again in " + duration_text(slot.retry_at - now) + " (" + slot.last_problem + ")";
-      return "launch asked of provider " + spec.provider + " " + since + " ago (attempt " + std::to_string(slot.attempt) + ")";
+      if (slot.retry_at > now)
+        return "the launch is asked for again in " + duration_text(slot.retry_at - now) + " (" + slot.last_problem +
+               ")";
+      return "launch asked of provider " + spec.provider + " " + since + " ago (attempt " +
+             std::to_string(slot.attempt) + ")";
     case SlotState::booting:
       if (slot.node_step.empty()) return "launched " + since + " ago; not heard of yet";
       return "booting, " + since + "; noded: " + (slot.node_message.empty() ? slot.node_step : slot.node_message);
-    case SlotState::registering: return "slurmd may start; waits for Slurm to have it in shape, " + since + (slot.node_message.empty() ? "" : "; noded: " + slot.node_message);
+    case SlotState::registering:
+      return "slurmd may start; waits for Slurm to have it in shape, " + since +
+             (slot.node_message.empty() ? "" : "; noded: " + slot.node_message);
     case SlotState::settling: return "in Slurm; counts after " + duration_text(spec.settle_time) + " without trouble";
     case SlotState::ready: return "ready, closed until the group opens";
     case SlotState::in_service: return "open to jobs, " + since;
@@ -304,12 +340,16 @@ Value status_view(const HeadState& state, Time now) {
                           {"Partition", job.partition},
                           {"NodesNeeded", job.min_nodes ? Value(*job.min_nodes) : Value()},
                           {"HeldSince", time_or_null(job.submitted_at)},
-                          {"Text", may_go ? "its nodes are open; it is released with the next pass" : decision.text.empty() ? job.admin_comment : waits_until(decision)}}));
+                          {"Text", may_go                  ? "its nodes are open; it is released with the next pass"
+                                   : decision.text.empty() ? job.admin_comment
+                                                           : waits_until(decision)}}));
   }
   return Value::map({{"Cluster", state.spec ? state.spec->name : ""},
                      {"ClusterStatus", state.spec ? Value(cluster_status(state)) : Value()},
                      {"Time", to_seconds(now)},
-                     {"Slurm", Value::map({{"State", state.slurm_since == no_time ? "unknown" : state.slurm_is_up ? "up" : "down"},
+                     {"Slurm", Value::map({{"State", state.slurm_since == no_time ? "unknown"
+                                                     : state.slurm_is_up          ? "up"
+                                                                                  : "down"},
                                            {"Version", state.facts ? state.facts->version : ""},
                                            {"Since", time_or_null(state.slurm_since)},
                                            {"Message", state.slurm_trouble}})},
@@ -336,7 +376,9 @@ Value nodes_view(const HeadState& state, const GroupName& group, Time now) {
                                {"InstanceId", slot.instance.str()},
                                {"Address", slot.address},
                                {"Attempt", slot.attempt},
-                               {"Slurm", node ? node->state_text() : state.nodes ? "no record" : "unknown"},
+                               {"Slurm", node          ? node->state_text()
+                                         : state.nodes ? "no record"
+                                                       : "unknown"},
                                {"Reason", node ? node->reason : ""},
                                {"Message", slot_message(spec, slot, now)},
                                {"Checks", checks_view(slot)}}));
@@ -350,7 +392,8 @@ Result<Value> why_view(const HeadState& state, std::string_view name, Time now) 
   JobId job_id = 0;
   const auto [rest, error] = std::from_chars(name.data(), name.data() + name.size(), job_id);
   if (!name.empty() && error == std::errc{} && rest == name.data() + name.size()) {
-    for (const SeenJob& job : state.jobs) if (job.id == job_id) return why_job(state, job, now);
+    for (const SeenJob& job : state.jobs)
+      if (job.id == job_id) return why_job(state, job, now);
     return reject_error("no job " + std::to_string(job_id) + " is pending or running in Slurm");
   }
   if (state.spec) {
@@ -363,7 +406,8 @@ Result<Value> why_view(const HeadState& state, std::string_view name, Time now) 
       }
     }
   }
-  return reject_error("expected a job id, a node or a group of this cluster, found \"" + std::string(name.substr(0, 64)) + "\"");
+  return reject_error("expected a job id, a node or a group of this cluster, found \"" +
+                      std::string(name.substr(0, 64)) + "\"");
 }
 
 Value event_view(const StoredEvent& event) {
@@ -371,7 +415,9 @@ Value event_view(const StoredEvent& event) {
                      {"EventId", event.id},
                      {"EventTime", to_seconds(event.time)},
                      {"EventLevel", event_level_name(event.event.level)},
-                     {"ResourceType", !event.event.node.empty() ? "Instance" : !event.event.group.empty() ? "InstanceGroup" : "Cluster"},
+                     {"ResourceType", !event.event.node.empty()    ? "Instance"
+                                      : !event.event.group.empty() ? "InstanceGroup"
+                                                                   : "Cluster"},
                      {"InstanceGroupName", event.event.group.str()},
                      {"NodeName", event.event.node.str()},
                      {"InstanceId", event.event.instance.str()},
@@ -422,12 +468,15 @@ Value describe_cluster_view(const HeadState& state) {
   return view;
 }
 
-Value node_summary_view(const HeadState&, const GroupSpec& spec, const SlotRecord& slot, bool with_logical_id, Time now) {
-  Value view = Value::map({{"InstanceGroupName", spec.name.str()},
-                           {"InstanceId", slot.instance.str()},
-                           {"InstanceType", spec.instance_type},
-                           {"LaunchTime", to_seconds(slot.launched_at)},
-                           {"InstanceStatus", Value::map({{"Status", instance_status(slot, now)}, {"Message", slot_message(spec, slot, now)}})}});
+Value node_summary_view(const HeadState&, const GroupSpec& spec, const SlotRecord& slot, bool with_logical_id,
+                        Time now) {
+  Value view =
+      Value::map({{"InstanceGroupName", spec.name.str()},
+                  {"InstanceId", slot.instance.str()},
+                  {"InstanceType", spec.instance_type},
+                  {"LaunchTime", to_seconds(slot.launched_at)},
+                  {"InstanceStatus",
+                   Value::map({{"Status", instance_status(slot, now)}, {"Message", slot_message(spec, slot, now)}})}});
   if (with_logical_id) view.set("NodeLogicalId", slot.name.str());
   return view;
 }
@@ -442,7 +491,8 @@ Value node_details_view(const HeadState& state, const GroupSpec& spec, const Slo
 Value event_summary_view(const HeadState& state, const StoredEvent& event) {
   Value view = event_view(event);
   Value summary = Value::map({{"ClusterArn", cluster_arn(*state.spec)}, {"ClusterName", state.spec->name}});
-  for (const char* key : {"EventId", "EventTime", "EventLevel", "ResourceType", "Description"}) summary.set(key, *view.find(key));
+  for (const char* key : {"EventId", "EventTime", "EventLevel", "ResourceType", "Description"})
+    summary.set(key, *view.find(key));
   for (const char* key : {"InstanceGroupName", "InstanceId"}) {
     if (!view.text_or(key).empty()) summary.set(key, *view.find(key));
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What musterd tells people and programs: its state as documents of the HTTP interface. Pure: state and time in, document
-// out. Slurm's and HyperPod's words are used as they use them.
+// What musterd tells people and programs: its state as documents of the HTTP interface. Pure: state and time in,
+// document out. Slurm's and HyperPod's words are used as they use them.
 #pragma once
 
 #include <string>
@@ -31,7 +31,8 @@ std::string slot_message(const GroupSpec& spec, const SlotRecord& slot, Time now
 // ---- HyperPod's documents (SageMaker.*) ----
 Value describe_cluster_view(const HeadState& state);
 Value cluster_summary_view(const HeadState& state);
-Value node_summary_view(const HeadState& state, const GroupSpec& spec, const SlotRecord& slot, bool with_logical_id, Time now);
+Value node_summary_view(const HeadState& state, const GroupSpec& spec, const SlotRecord& slot, bool with_logical_id,
+                        Time now);
 Value node_details_view(const HeadState& state, const GroupSpec& spec, const SlotRecord& slot, Time now);
 Value event_summary_view(const HeadState& state, const StoredEvent& event);
 std::string cluster_arn(const ClusterSpec& spec);

@@ -22,7 +22,9 @@ namespace {
 
 constexpr logic::Duration longest_wait = std::chrono::seconds{60};
 
-HttpReply validation_error(const std::string& message) { return HttpReply::failure(400, "ValidationException", message); }
+HttpReply validation_error(const std::string& message) {
+  return HttpReply::failure(400, "ValidationException", message);
+}
 HttpReply not_found(const std::string& message) { return HttpReply::failure(404, "ResourceNotFound", message); }
 
 HttpReply error_reply(const logic::Error& error) {
@@ -73,15 +75,20 @@ bool Api::may(const HttpRequest& request, Access access) const {
 void Api::handle(HttpRequest request, Responder respond) {
   const auto found = operations().find(request.target);
   if (found == operations().end()) {
-    return respond(HttpReply::failure(400, "UnknownOperationException", "expected an operation in X-Amz-Target, found \"" + request.target.substr(0, 80) + "\""));
+    return respond(
+        HttpReply::failure(400, "UnknownOperationException",
+                           "expected an operation in X-Amz-Target, found \"" + request.target.substr(0, 80) + "\""));
   }
   const Operation& operation = found->second;
   if (!may(request, operation.access)) {
-    return respond(HttpReply::failure(403, "AccessDeniedException",
-                                      request.target + ": only root or SlurmUser may do this; you are uid " + std::to_string(request.uid)));
+    return respond(HttpReply::failure(
+        403, "AccessDeniedException",
+        request.target + ": only root or SlurmUser may do this; you are uid " + std::to_string(request.uid)));
   }
-  if (!request.body.is_map() && !request.body.is_null()) return respond(validation_error("expected a JSON object as the request"));
-  if (operation.needs_cluster && !head_.state().spec) return respond(not_found("there is no cluster yet; muster apply -f FILE makes one"));
+  if (!request.body.is_map() && !request.body.is_null())
+    return respond(validation_error("expected a JSON object as the request"));
+  if (operation.needs_cluster && !head_.state().spec)
+    return respond(not_found("there is no cluster yet; muster apply -f FILE makes one"));
   (this->*operation.run)(request, std::move(respond));
 }
 
@@ -96,24 +103,32 @@ void Api::apply(const HttpRequest& request, Responder respond) {
   head_.apply(std::move(file), dry_run, [dry_run, respond](const Result<ApplyOutcome>& outcome) {
     if (!outcome) return respond(error_reply(outcome.error()));
     Value changes = Value::list();
-    for (const auto& change : outcome->changes) changes.push(Value::map({{"Group", change.group.str()}, {"Text", change.text}}));
+    for (const auto& change : outcome->changes)
+      changes.push(Value::map({{"Group", change.group.str()}, {"Text", change.text}}));
     Value plan = Value::list();
     for (const std::string& line : outcome->plan) plan.push(line);
-    respond(HttpReply::ok(Value::map({{"Changes", std::move(changes)}, {"Plan", std::move(plan)}, {"Warnings", Value::list()}, {"Applied", !dry_run}})));
+    respond(HttpReply::ok(Value::map({{"Changes", std::move(changes)},
+                                      {"Plan", std::move(plan)},
+                                      {"Warnings", Value::list()},
+                                      {"Applied", !dry_run}})));
   });
 }
 
-void Api::status(const HttpRequest&, Responder respond) { respond(HttpReply::ok(logic::status_view(head_.state(), sys::now()))); }
+void Api::status(const HttpRequest&, Responder respond) {
+  respond(HttpReply::ok(logic::status_view(head_.state(), sys::now())));
+}
 
 void Api::nodes(const HttpRequest& request, Responder respond) {
   const GroupName group{request.body.text_or("InstanceGroupName")};
-  if (!group.empty() && !head_.state().spec->find_group(group)) return respond(not_found("there is no group \"" + group.str() + "\""));
+  if (!group.empty() && !head_.state().spec->find_group(group))
+    return respond(not_found("there is no group \"" + group.str() + "\""));
   respond(HttpReply::ok(logic::nodes_view(head_.state(), group, sys::now())));
 }
 
 void Api::why(const HttpRequest& request, Responder respond) {
   std::string name = request.body.text_or("Name");
-  for (const char* key : {"Node", "Group"}) if (name.empty()) name = request.body.text_or(key);
+  for (const char* key : {"Node", "Group"})
+    if (name.empty()) name = request.body.text_or(key);
   if (const std::int64_t job = request.body.integer_or("Job"); name.empty() && job > 0) name = std::to_string(job);
   if (const Result<Value> view = logic::why_view(head_.state(), name, sys::now())) return respond(HttpReply::ok(*view));
   // A job that was submitted a moment ago is not known yet: look before saying no.
@@ -135,7 +150,8 @@ void Api::open_group(const HttpRequest& request, Responder respond) {
     const bool is_open = record != head_.state().ledger.groups.end() && record->second.gate_open;
     if (!is_open && !last) return false;
     respond(is_open ? HttpReply::ok(Value::map({{"Message", "group " + group.str() + " is open to jobs"}}))
-                    : HttpReply::failure(503, "ServiceUnavailable", "the opening is noted and comes with the next pass, which waits for Slurm"));
+                    : HttpReply::failure(503, "ServiceUnavailable",
+                                         "the opening is noted and comes with the next pass, which waits for Slurm"));
     return true;
   });
 }
@@ -144,9 +160,9 @@ Value Api::events_after(std::int64_t sequence, std::size_t limit, const GroupNam
   Value list = Value::list();
   std::int64_t last = sequence;
   const auto& events = head_.state().events;
-  const auto first = std::lower_bound(events.begin(), events.end(), sequence + 1, [](const logic::StoredEvent& event, std::int64_t wanted) {
-    return event.sequence < wanted;
-  });
+  const auto first =
+      std::lower_bound(events.begin(), events.end(), sequence + 1,
+                       [](const logic::StoredEvent& event, std::int64_t wanted) { return event.sequence < wanted; });
   for (auto event = first; event != events.end() && list.items().size() < limit; ++event) {
     last = event->sequence;
     if (group.empty() || event->event.group == group) list.push(logic::event_view(*event));
@@ -185,7 +201,8 @@ Value Api::assignment(const InstanceId& instance) const {
   logic::Assignment assignment;
   assignment.head_time = now;
   if (!place.slot || !place.spec) {
-    assignment.message = "machine " + instance.str() + " is not (or no longer) one of this cluster's; waiting to be known";
+    assignment.message =
+        "machine " + instance.str() + " is not (or no longer) one of this cluster's; waiting to be known";
     return logic::assignment_body(assignment, "", "");
   }
   const logic::GroupSpec& spec = *place.spec;
@@ -201,7 +218,8 @@ Value Api::assignment(const InstanceId& instance) const {
   assignment.slurmd_start = slot.slurmd_start;
   assignment.conf_server = head_.settings().conf_server;
   if (assignment.conf_server == "none") assignment.conf_server.clear();
-  if (assignment.conf_server == "auto") assignment.conf_server = head_.state().facts ? head_.state().facts->conf_server() : "";
+  if (assignment.conf_server == "auto")
+    assignment.conf_server = head_.state().facts ? head_.state().facts->conf_server() : "";
   return logic::assignment_body(assignment, logic::instance_status(slot, now), logic::slot_message(spec, slot, now));
 }
 
@@ -209,8 +227,11 @@ void Api::sync_node(const HttpRequest& request, Responder respond) {
   auto report = logic::read_report(request.body);
   if (!report) return respond(error_reply(report.error()));
   // Where a node does not say its address, it is where its request came from.
-  if (report->address.empty() && logic::is_numeric_address(request.peer_address)) report->address = request.peer_address;
-  if (report->address.empty()) return respond(validation_error("Address: expected a numeric address, since the request came over the local socket"));
+  if (report->address.empty() && logic::is_numeric_address(request.peer_address))
+    report->address = request.peer_address;
+  if (report->address.empty())
+    return respond(
+        validation_error("Address: expected a numeric address, since the request came over the local socket"));
   const InstanceId instance = report->instance;
   const std::int64_t known = request.body.integer_or("KnownGeneration");
   head_.take_report(*std::move(report));
@@ -229,7 +250,8 @@ bool Api::names_our_cluster(const HttpRequest& request, const Responder& respond
   const std::string name = request.body.text_or("ClusterName");
   const logic::ClusterSpec& spec = *head_.state().spec;
   if (name == spec.name || name == logic::cluster_arn(spec)) return true;
-  respond(name.empty() ? validation_error("ClusterName: expected a name or ARN, found nothing") : not_found("there is no cluster \"" + name.substr(0, 80) + "\""));
+  respond(name.empty() ? validation_error("ClusterName: expected a name or ARN, found nothing")
+                       : not_found("there is no cluster \"" + name.substr(0, 80) + "\""));
   return false;
 }
 
@@ -254,7 +276,8 @@ struct Page {
 Result<Page> read_page(const Value& body) {
   Page page;
   const std::int64_t size = body.integer_or("MaxResults", 100);
-  if (size < 1 || size > 100) return logic::reject_error("MaxResults: expected 1 to 100, found " + std::to_string(size));
+  if (size < 1 || size > 100)
+    return logic::reject_error("MaxResults: expected 1 to 100, found " + std::to_string(size));
   page.size = static_cast<std::size_t>(size);
   if (const std::string token = body.text_or("NextToken"); !token.empty()) {
     if (token.size() > 9 || !std::all_of(token.begin(), token.end(), [](char c) { return c >= '0' && c <= '9'; })) {
@@ -299,13 +322,15 @@ void Api::describe_cluster_node(const HttpRequest& request, Responder respond) {
   if (!names_our_cluster(request, respond)) return;
   const std::string instance = request.body.text_or("NodeId");
   const std::string logical = request.body.text_or("NodeLogicalId");
-  if (instance.empty() == logical.empty()) return respond(validation_error("expected NodeId or NodeLogicalId, and not both"));
+  if (instance.empty() == logical.empty())
+    return respond(validation_error("expected NodeId or NodeLogicalId, and not both"));
   for (const logic::GroupSpec& spec : head_.state().spec->groups) {
     const auto record = head_.state().ledger.groups.find(spec.name);
     if (record == head_.state().ledger.groups.end()) continue;
     for (const logic::SlotRecord& slot : record->second.slots) {
       if (logical.empty() ? slot.instance.str() != instance : slot.name.str() != logical) continue;
-      return respond(HttpReply::ok(Value::map({{"NodeDetails", logic::node_details_view(head_.state(), spec, slot, sys::now())}})));
+      return respond(HttpReply::ok(
+          Value::map({{"NodeDetails", logic::node_details_view(head_.state(), spec, slot, sys::now())}})));
     }
   }
   respond(not_found("there is no node \"" + (instance + logical).substr(0, 130) + "\""));
@@ -341,7 +366,8 @@ void Api::describe_cluster_event(const HttpRequest& request, Responder respond) 
   if (!names_our_cluster(request, respond)) return;
   const std::string id = request.body.text_or("EventId");
   for (const logic::StoredEvent& event : head_.state().events) {
-    if (event.id == id) return respond(HttpReply::ok(Value::map({{"EventDetails", logic::event_summary_view(head_.state(), event)}})));
+    if (event.id == id)
+      return respond(HttpReply::ok(Value::map({{"EventDetails", logic::event_summary_view(head_.state(), event)}})));
   }
   respond(not_found("there is no event \"" + id.substr(0, 80) + "\""));
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The operations of the HTTP interface: one dispatch table, HyperPod's own (SageMaker.*) and muster's (Muster.*). Reads the
-// head's state, hands it commands, and keeps the long-polls, which are answered when what they wait for has changed, and at
-// the latest when their time is over.
+// The operations of the HTTP interface: one dispatch table, HyperPod's own (SageMaker.*) and muster's (Muster.*). Reads
+// the head's state, hands it commands, and keeps the long-polls, which are answered when what they wait for has
+// changed, and at the latest when their time is over.
 #pragma once
 
 #include <functional>

@@ -40,9 +40,12 @@ Status check_program(const logic::ClusterSpec& spec) {
   for (const auto& [name, provider] : spec.providers) {
     struct ::stat info {};
     if (::stat(provider.program.c_str(), &info) != 0) {
-      problems.add(provider.program_place, "provider " + name + ": program: expected a program, found nothing at " + provider.program);
+      problems.add(provider.program_place,
+                   "provider " + name + ": program: expected a program, found nothing at " + provider.program);
     } else if (!S_ISREG(info.st_mode) || ::access(provider.program.c_str(), X_OK) != 0) {
-      problems.add(provider.program_place, "provider " + name + ": program: expected a program that may be executed, found " + provider.program + " which may not");
+      problems.add(provider.program_place, "provider " + name +
+                                               ": program: expected a program that may be executed, found " +
+                                               provider.program + " which may not");
     }
   }
   if (!problems.empty()) return problems.error();
@@ -53,29 +56,34 @@ Status check_program(const logic::ClusterSpec& spec) {
 Status check_change(const logic::ClusterSpec& before, const logic::ClusterSpec& after) {
   logic::Problems problems(after.file_name);
   if (before.name != after.name) {
-    problems.add({}, "cluster: expected \"" + before.name + "\", which this musterd runs, found \"" + after.name + "\"");
+    problems.add({},
+                 "cluster: expected \"" + before.name + "\", which this musterd runs, found \"" + after.name + "\"");
   }
   for (const logic::GroupSpec& old_group : before.groups) {
     const logic::GroupSpec* group = after.find_group(old_group.name);
     const std::string title = "group " + old_group.name.str();
     if (!group) {
-      problems.add({}, title + ": expected every group that is there, found it missing; this version does not delete groups");
+      problems.add(
+          {}, title + ": expected every group that is there, found it missing; this version does not delete groups");
       continue;
     }
     if (group->target_count < old_group.target_count) {
       problems.add(group->target_place, title + ": target_count: expected " + std::to_string(old_group.target_count) +
-                                            " or more, found " + std::to_string(group->target_count) + "; this version does not remove nodes");
+                                            " or more, found " + std::to_string(group->target_count) +
+                                            "; this version does not remove nodes");
     }
     if (group->node_prefix != old_group.node_prefix || logic::node_conf(*group) != logic::node_conf(old_group)) {
-      problems.add(group->place, title + ": expected node_prefix and node as they are (" + old_group.node_prefix + ", " +
-                                     logic::node_conf(old_group) + "); this version does not change the shape of a group");
+      problems.add(group->place, title + ": expected node_prefix and node as they are (" + old_group.node_prefix +
+                                     ", " + logic::node_conf(old_group) +
+                                     "); this version does not change the shape of a group");
     }
   }
   if (!problems.empty()) return problems.error();
   return logic::Done{};
 }
 
-std::vector<ApplyOutcome::Change> describe_changes(const std::optional<logic::ClusterSpec>& before, const logic::ClusterSpec& after) {
+std::vector<ApplyOutcome::Change> describe_changes(const std::optional<logic::ClusterSpec>& before,
+                                                   const logic::ClusterSpec& after) {
   std::vector<ApplyOutcome::Change> changes;
   for (const logic::GroupSpec& group : after.groups) {
     const logic::GroupSpec* old_group = before ? before->find_group(group.name) : nullptr;
@@ -84,8 +92,8 @@ std::vector<ApplyOutcome::Change> describe_changes(const std::optional<logic::Cl
       if (from != to) text += std::string(text.empty() ? "" : ", ") + what + " " + from + " -> " + to;
     };
     if (!old_group) {
-      text = "new: target " + std::to_string(group.target_count) + ", MinCount " + std::to_string(group.min_count) + ", partition " +
-             group.partition.str() + ", provider " + group.provider;
+      text = "new: target " + std::to_string(group.target_count) + ", MinCount " + std::to_string(group.min_count) +
+             ", partition " + group.partition.str() + ", provider " + group.provider;
     } else {
       note("target", std::to_string(old_group->target_count), std::to_string(group.target_count));
       note("MinCount", std::to_string(old_group->min_count), std::to_string(group.min_count));
@@ -93,7 +101,8 @@ std::vector<ApplyOutcome::Change> describe_changes(const std::optional<logic::Cl
       note("provider", old_group->provider, group.provider);
       note("deadline", logic::duration_text(old_group->deadline), logic::duration_text(group.deadline));
       note("boot_timeout", logic::duration_text(old_group->boot_timeout), logic::duration_text(group.boot_timeout));
-      note("register_timeout", logic::duration_text(old_group->register_timeout), logic::duration_text(group.register_timeout));
+      note("register_timeout", logic::duration_text(old_group->register_timeout),
+           logic::duration_text(group.register_timeout));
       note("settle_time", logic::duration_text(old_group->settle_time), logic::duration_text(group.settle_time));
       note("instance_type", old_group->instance_type, group.instance_type);
     }
@@ -126,7 +135,8 @@ Head::Head(sys::EventLoop& loop, Settings settings, std::unique_ptr<LedgerStore>
                   },
                   [this](const GroupName& group, Time asked_at, Result<std::vector<logic::SeenMachine>> machines) {
                     if (!machines) {
-                      log_throttled(LogLevel::warning, "provider_list", "provider_list_" + group.str(), "group " + group.str() + ": " + machines.error().message);
+                      log_throttled(LogLevel::warning, "provider_list", "provider_list_" + group.str(),
+                                    "group " + group.str() + ": " + machines.error().message);
                       return;
                     }
                     inbox_.machines[group] = {asked_at, *std::move(machines)};
@@ -149,7 +159,9 @@ Status Head::load() {
   state_.events = std::move(content->events);
   if (!content->file.text.empty()) {
     auto spec = parse_file(content->file);
-    if (!spec) return logic::bug_error("the applied cluster file in the ledger cannot be read any more: " + spec.error().message);
+    if (!spec)
+      return logic::bug_error("the applied cluster file in the ledger cannot be read any more: " +
+                              spec.error().message);
     state_.spec = *std::move(spec);
     state_.created_at = content->file.created_at;
     providers_.configure(*state_.spec);
@@ -163,7 +175,8 @@ void Head::start() { begin_pass(); }
 Head::SlotPlace Head::find_slot(const InstanceId& instance) const {
   const auto found = instances_.find(instance);
   if (found == instances_.end() || !state_.spec) return {};
-  return {state_.spec->find_group(found->second.first), &state_.ledger.groups.at(found->second.first).slots[found->second.second]};
+  return {state_.spec->find_group(found->second.first),
+          &state_.ledger.groups.at(found->second.first).slots[found->second.second]};
 }
 
 void Head::index_instances() {
@@ -171,7 +184,8 @@ void Head::index_instances() {
   for (const auto& [name, group] : state_.ledger.groups) {
     for (std::size_t index = 0; index < group.slots.size(); ++index) {
       const logic::SlotRecord& slot = group.slots[index];
-      if (!slot.instance.empty() && slot.state != logic::SlotState::terminating) instances_.emplace(slot.instance, std::pair{name, index});
+      if (!slot.instance.empty() && slot.state != logic::SlotState::terminating)
+        instances_.emplace(slot.instance, std::pair{name, index});
     }
   }
 }
@@ -203,7 +217,8 @@ void Head::begin_pass() {
       nothing.trouble = facts.error().message;
       return take_view(nothing);
     }
-    if (!state_.facts) log(LogLevel::notice, "slurm_found", {{"version", facts->version}, {"cluster", facts->cluster_name}});
+    if (!state_.facts)
+      log(LogLevel::notice, "slurm_found", {{"version", facts->version}, {"cluster", facts->cluster_name}});
     state_.facts = *std::move(facts);
     facts_read_at_ = sys::now();
     look();
@@ -231,7 +246,8 @@ void Head::take_view(const SlurmDriver::View& view) {
 
 void Head::note_slurm(bool up, const std::string& trouble) {
   state_.slurm_trouble = trouble;
-  if (!up) log_throttled(LogLevel::warning, "slurm_read", "slurm_read", trouble + "; nothing is changed until it answers");
+  if (!up)
+    log_throttled(LogLevel::warning, "slurm_read", "slurm_read", trouble + "; nothing is changed until it answers");
   if (state_.slurm_since != no_time && state_.slurm_is_up == up) return;
   state_.slurm_since = sys::now();
   state_.slurm_is_up = up;
@@ -252,7 +268,8 @@ void Head::decide_and_act(bool slurm_was_read) {
   logic::Plan plan = logic::plan(*state_.spec, state_.ledger, seen, sys::now());
   next_deadline_ = plan.next_deadline;
 
-  const bool ledger_changes = !(plan.ledger.groups == state_.ledger.groups) || plan.ledger.released_by_others != state_.ledger.released_by_others;
+  const bool ledger_changes = !(plan.ledger.groups == state_.ledger.groups) ||
+                              plan.ledger.released_by_others != state_.ledger.released_by_others;
   if (ledger_changes || !plan.events.empty()) {
     // Written before acted on. If it cannot be written nothing is done and nothing that came in is forgotten.
     if (const Status written = commit(plan.ledger, plan.events); !written) return end_pass(false);
@@ -275,7 +292,8 @@ void Head::decide_and_act(bool slurm_was_read) {
   const bool again = ledger_changes || (!plan.actions.empty() && actions_text != last_actions_text_);
   last_actions_text_ = std::move(actions_text);
   slurm_.execute(std::move(plan.actions), [this, again](const std::vector<std::string>& problems) {
-    for (const std::string& problem : problems) log_throttled(LogLevel::warning, "slurm_action", "slurm_action", problem);
+    for (const std::string& problem : problems)
+      log_throttled(LogLevel::warning, "slurm_action", "slurm_action", problem);
     // What Slurm refused is read back and tried again, but not in a hurry.
     end_pass(again && problems.empty());
   });
@@ -302,8 +320,9 @@ void Head::list_machines() {
     const auto provider = state_.spec->providers.find(group.provider);
     const auto record = state_.ledger.groups.find(group.name);
     if (provider == state_.spec->providers.end() || record == state_.ledger.groups.end()) continue;
-    const bool has_machines = std::any_of(record->second.slots.begin(), record->second.slots.end(),
-                                          [](const logic::SlotRecord& slot) { return slot.state != logic::SlotState::waiting; });
+    const bool has_machines =
+        std::any_of(record->second.slots.begin(), record->second.slots.end(),
+                    [](const logic::SlotRecord& slot) { return slot.state != logic::SlotState::waiting; });
     Time& last = listed_at_[group.name];
     if (!has_machines || now - last < provider->second.list_interval) continue;
     last = now;
@@ -336,7 +355,8 @@ Status Head::commit(const Ledger& after, const std::vector<logic::Event>& events
   const Status written = store_->commit(state_.ledger, after, stored, settings_.event_keep);
   if (!written) {
     state_.store_trouble = written.error().message;
-    log_throttled(LogLevel::err, "ledger_write", "ledger_write", written.error().message + "; nothing is done until it can be written");
+    log_throttled(LogLevel::err, "ledger_write", "ledger_write",
+                  written.error().message + "; nothing is done until it can be written");
     return written;
   }
   state_.store_trouble.clear();
@@ -354,7 +374,11 @@ void Head::log_events(const std::vector<logic::StoredEvent>& events) {
     const LogLevel level = event.level == logic::EventLevel::error  ? LogLevel::err
                            : event.level == logic::EventLevel::warn ? LogLevel::warning
                                                                     : LogLevel::notice;
-    log(level, event.kind, {{"group", event.group.str()}, {"node", event.node.str()}, {"instance", event.instance.str()}, {"text", event.text}});
+    log(level, event.kind,
+        {{"group", event.group.str()},
+         {"node", event.node.str()},
+         {"instance", event.instance.str()},
+         {"text", event.text}});
   }
 }
 
@@ -364,9 +388,10 @@ void Head::take_report(logic::NodeReport report) {
   const SlotPlace place = find_slot(report.instance);
   if (!place.slot) return;
   const logic::SlotRecord& slot = *place.slot;
-  const bool is_news = slot.boot_id != report.boot_id || slot.address != report.address || slot.node_step != logic::step_name(report.step) ||
-                       slot.node_message != report.message || slot.node_slurmd_start != report.slurmd_start ||
-                       slot.node_slurmd_alive != report.slurmd_alive || !(slot.checks == report.checks);
+  const bool is_news = slot.boot_id != report.boot_id || slot.address != report.address ||
+                       slot.node_step != logic::step_name(report.step) || slot.node_message != report.message ||
+                       slot.node_slurmd_start != report.slurmd_start || slot.node_slurmd_alive != report.slurmd_alive ||
+                       !(slot.checks == report.checks);
   if (!is_news) return;
   inbox_.reports.push_back(std::move(report));
   request_pass();
@@ -374,7 +399,8 @@ void Head::take_report(logic::NodeReport report) {
 
 Status Head::open_group(const GroupName& group) {
   const auto record = state_.ledger.groups.find(group);
-  if (!state_.spec || record == state_.ledger.groups.end()) return logic::reject_error("there is no group \"" + group.str() + "\"");
+  if (!state_.spec || record == state_.ledger.groups.end())
+    return logic::reject_error("there is no group \"" + group.str() + "\"");
   if (record->second.gate_open) return logic::reject_error("group " + group.str() + " is open already");
   inbox_.open_commands.insert(group);
   request_pass();
@@ -389,14 +415,17 @@ void Head::apply(LedgerStore::AppliedFile file, bool dry_run, std::function<void
     if (const Status change = check_change(*state_.spec, *spec); !change) return done(change.error());
   }
   // What Slurm has is looked at afresh: unknown is not empty.
-  slurm_.read_facts([this, file = std::move(file), spec = *std::move(spec), dry_run, done = std::move(done)](Result<logic::SlurmFacts> facts) {
+  slurm_.read_facts([this, file = std::move(file), spec = *std::move(spec), dry_run,
+                     done = std::move(done)](Result<logic::SlurmFacts> facts) {
     if (!facts) {
-      return done(logic::retry_error("Slurm cannot be asked whether this fits, so nothing was changed: " + facts.error().message));
+      return done(logic::retry_error("Slurm cannot be asked whether this fits, so nothing was changed: " +
+                                     facts.error().message));
     }
     state_.facts = *std::move(facts);
     slurm_.observe([this, file, spec, dry_run, done](const SlurmDriver::View& view) {
       if (!view.trouble.empty()) {
-        return done(logic::retry_error("Slurm cannot be asked whether this fits, so nothing was changed: " + view.trouble));
+        return done(
+            logic::retry_error("Slurm cannot be asked whether this fits, so nothing was changed: " + view.trouble));
       }
       state_.nodes = view.nodes;
       check_and_take(file, spec, dry_run, done);
@@ -406,7 +435,8 @@ void Head::apply(LedgerStore::AppliedFile file, bool dry_run, std::function<void
 
 void Head::check_and_take(LedgerStore::AppliedFile file, logic::ClusterSpec spec, bool dry_run,
                           std::function<void(Result<ApplyOutcome>)> done) {
-  if (const Status fits = logic::check_against_slurm(spec, state_.ledger, *state_.facts, *state_.nodes); !fits) return done(fits.error());
+  if (const Status fits = logic::check_against_slurm(spec, state_.ledger, *state_.facts, *state_.nodes); !fits)
+    return done(fits.error());
   // Another apply may have come in between.
   if (state_.spec) {
     if (const Status change = check_change(*state_.spec, spec); !change) return done(change.error());

@@ -44,8 +44,8 @@ class Head {
   };
   SlotPlace find_slot(const logic::InstanceId& instance) const;
 
-  /// Checks the file against itself and against Slurm; unless dry_run, takes it over. The answer comes on the loop. Nothing
-  /// is changed if anything is wrong.
+  /// Checks the file against itself and against Slurm; unless dry_run, takes it over. The answer comes on the loop.
+  /// Nothing is changed if anything is wrong.
   void apply(LedgerStore::AppliedFile file, bool dry_run, std::function<void(logic::Result<ApplyOutcome>)> done);
   /// What a noded says; taken in with the next pass, which is at once if it is news.
   void take_report(logic::NodeReport report);

@@ -36,7 +36,8 @@ constexpr const char* schema = R"(
 class Steps {
  public:
   explicit Steps(sys::Database& database) : database_(database) {}
-  void run(std::string_view statement, const std::vector<sys::SqlValue>& values = {}, const std::function<void(const SqlRow&)>& each_row = {}) {
+  void run(std::string_view statement, const std::vector<sys::SqlValue>& values = {},
+           const std::function<void(const SqlRow&)>& each_row = {}) {
     if (status_) status_ = database_.run(statement, values, each_row);
   }
   void fail(logic::Error error) {
@@ -59,16 +60,20 @@ Value parsed(Steps& steps, const std::string& text) {
 
 void write_group(Steps& steps, const GroupRecord* before, const GroupRecord& after) {
   if (!before || !logic::is_same_group_state(*before, after)) {
-    steps.run("INSERT INTO instance_groups (name, record) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET record = excluded.record",
-              {after.name.str(), sys::to_json(logic::group_to_value(after))});
+    steps.run(
+        "INSERT INTO instance_groups (name, record) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET record = "
+        "excluded.record",
+        {after.name.str(), sys::to_json(logic::group_to_value(after))});
   }
   for (std::size_t index = 0; index < after.slots.size() && steps.good(); ++index) {
     const SlotRecord& slot = after.slots[index];
     if (before && index < before->slots.size() && before->slots[index] == slot) continue;
     steps.run(
         "INSERT INTO slots (name, group_name, position, record) VALUES (?, ?, ?, ?) "
-        "ON CONFLICT (name) DO UPDATE SET group_name = excluded.group_name, position = excluded.position, record = excluded.record",
-        {slot.name.str(), after.name.str(), static_cast<std::int64_t>(index), sys::to_json(logic::slot_to_value(slot))});
+        "ON CONFLICT (name) DO UPDATE SET group_name = excluded.group_name, position = excluded.position, record = "
+        "excluded.record",
+        {slot.name.str(), after.name.str(), static_cast<std::int64_t>(index),
+         sys::to_json(logic::slot_to_value(slot))});
   }
 }
 
@@ -88,12 +93,14 @@ Result<std::unique_ptr<LedgerStore>> LedgerStore::open(const std::string& path) 
   if (const Status made = (*database)->run_script(schema); !made) return made.error();
   std::int64_t version = 0;
   Steps steps(**database);
-  steps.run("INSERT INTO meta (key, value) VALUES ('schema', ?) ON CONFLICT (key) DO NOTHING", {std::to_string(schema_version)});
-  steps.run("SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'schema'", {}, [&](const SqlRow& row) { version = row.integer(0); });
+  steps.run("INSERT INTO meta (key, value) VALUES ('schema', ?) ON CONFLICT (key) DO NOTHING",
+            {std::to_string(schema_version)});
+  steps.run("SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'schema'", {},
+            [&](const SqlRow& row) { version = row.integer(0); });
   if (!steps.good()) return steps.status().error();
   if (version != schema_version) {
-    return logic::reject_error(path + ": expected ledger schema " + std::to_string(schema_version) + ", found " + std::to_string(version) +
-                               "; it was written by another version of muster");
+    return logic::reject_error(path + ": expected ledger schema " + std::to_string(schema_version) + ", found " +
+                               std::to_string(version) + "; it was written by another version of muster");
   }
   return std::unique_ptr<LedgerStore>(new LedgerStore(*std::move(database)));
 }
@@ -106,7 +113,8 @@ Result<LedgerStore::Content> LedgerStore::load(int event_keep) {
   content.file.name = meta["file_name"];
   content.file.text = meta["file_text"];
   content.file.base_directory = meta["base_directory"];
-  if (!meta["created_at"].empty()) content.file.created_at = logic::time_from_milliseconds(std::stoll(meta["created_at"]));
+  if (!meta["created_at"].empty())
+    content.file.created_at = logic::time_from_milliseconds(std::stoll(meta["created_at"]));
   steps.run("SELECT record FROM instance_groups", {}, [&](const SqlRow& row) {
     GroupRecord group = logic::group_from_value(parsed(steps, row.text(0)));
     content.ledger.groups[group.name] = std::move(group);
@@ -117,16 +125,22 @@ Result<LedgerStore::Content> LedgerStore::load(int event_keep) {
   steps.run("SELECT job_id FROM released_by_others", {}, [&](const SqlRow& row) {
     content.ledger.released_by_others.insert(static_cast<logic::JobId>(row.integer(0)));
   });
-  steps.run("SELECT sequence, id, time, level, kind, group_name, node, instance, text FROM events ORDER BY sequence DESC LIMIT ?",
-            {std::int64_t{event_keep}}, [&](const SqlRow& row) {
-              StoredEvent event;
-              event.sequence = row.integer(0);
-              event.id = row.text(1);
-              event.time = logic::time_from_milliseconds(row.integer(2));
-              event.event = {static_cast<logic::EventLevel>(std::clamp<std::int64_t>(row.integer(3), 0, 2)), row.text(4),
-                             GroupName{row.text(5)}, logic::NodeName{row.text(6)}, logic::InstanceId{row.text(7)}, row.text(8)};
-              content.events.push_front(std::move(event));
-            });
+  steps.run(
+      "SELECT sequence, id, time, level, kind, group_name, node, instance, text FROM events ORDER BY sequence DESC "
+      "LIMIT ?",
+      {std::int64_t{event_keep}}, [&](const SqlRow& row) {
+        StoredEvent event;
+        event.sequence = row.integer(0);
+        event.id = row.text(1);
+        event.time = logic::time_from_milliseconds(row.integer(2));
+        event.event = {static_cast<logic::EventLevel>(std::clamp<std::int64_t>(row.integer(3), 0, 2)),
+                       row.text(4),
+                       GroupName{row.text(5)},
+                       logic::NodeName{row.text(6)},
+                       logic::InstanceId{row.text(7)},
+                       row.text(8)};
+        content.events.push_front(std::move(event));
+      });
   if (!steps.good()) return steps.status().error();
   return content;
 }
@@ -135,18 +149,21 @@ Status LedgerStore::save_file(const AppliedFile& file) {
   auto transaction = database_->begin();
   if (!transaction) return transaction.error();
   Steps steps(*database_);
-  const std::vector<std::pair<std::string, std::string>> rows{{"file_name", file.name},
-                                                             {"file_text", file.text},
-                                                             {"base_directory", file.base_directory},
-                                                             {"created_at", std::to_string(logic::to_milliseconds(file.created_at))}};
+  const std::vector<std::pair<std::string, std::string>> rows{
+      {"file_name", file.name},
+      {"file_text", file.text},
+      {"base_directory", file.base_directory},
+      {"created_at", std::to_string(logic::to_milliseconds(file.created_at))}};
   for (const auto& [key, value] : rows) {
-    steps.run("INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value", {key, value});
+    steps.run("INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+              {key, value});
   }
   if (!steps.good()) return steps.status();
   return transaction->commit();
 }
 
-Status LedgerStore::commit(const Ledger& before, const Ledger& after, std::vector<StoredEvent>& events, int event_keep) {
+Status LedgerStore::commit(const Ledger& before, const Ledger& after, std::vector<StoredEvent>& events,
+                           int event_keep) {
   auto transaction = database_->begin();
   if (!transaction) return transaction.error();
   Steps steps(*database_);
@@ -157,14 +174,13 @@ Status LedgerStore::commit(const Ledger& before, const Ledger& after, std::vecto
   write_released(steps, before, after);
   for (StoredEvent& stored : events) {
     const logic::Event& event = stored.event;
-    steps.run("INSERT INTO events (id, time, level, kind, group_name, node, instance, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-              {stored.id, logic::to_milliseconds(stored.time), static_cast<std::int64_t>(event.level), event.kind, event.group.str(),
-               event.node.str(), event.instance.str(), event.text});
+    steps.run(
+        "INSERT INTO events (id, time, level, kind, group_name, node, instance, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        {stored.id, logic::to_milliseconds(stored.time), static_cast<std::int64_t>(event.level), event.kind,
+         event.group.str(), event.node.str(), event.instance.str(), event.text});
     stored.sequence = database_->last_insert_id();
   }
-  if (!events.empty()) {
-    steps.run("DELETE FROM events WHERE sequence <= ?", {events.back().sequence - event_keep});
-  }
+  if (!events.empty()) { steps.run("DELETE FROM events WHERE sequence <= ?", {events.back().sequence - event_keep}); }
   if (!steps.good()) return steps.status();
   return transaction->commit();
 }

@@ -36,7 +36,8 @@ class LedgerStore {
 
   logic::Status save_file(const AppliedFile& file);
   /// Writes what differs between before and after, and the events (whose sequence numbers it sets).
-  logic::Status commit(const logic::Ledger& before, const logic::Ledger& after, std::vector<logic::StoredEvent>& events, int event_keep);
+  logic::Status commit(const logic::Ledger& before, const logic::Ledger& after, std::vector<logic::StoredEvent>& events,
+                       int event_keep);
 
  private:
   explicit LedgerStore(std::unique_ptr<sys::Database> database) : database_(std::move(database)) {}

@@ -68,8 +68,11 @@ int run(const musterd::Settings& settings, const std::string& config_path) {
   });
   if (!server) return fail("listen", server.error());
 
-  log(LogLevel::info, "start", {{"version", PACKAGE_VERSION}, {"config", config_path}, {"socket", settings.socket},
-                                {"listen", settings.listen_address + ":" + std::to_string(settings.port)}});
+  log(LogLevel::info, "start",
+      {{"version", PACKAGE_VERSION},
+       {"config", config_path},
+       {"socket", settings.socket},
+       {"listen", settings.listen_address + ":" + std::to_string(settings.port)}});
   (*head)->start();
   sys::notify_ready("serving at " + settings.socket);
   const auto ended = events.run();
@@ -80,7 +83,8 @@ int run(const musterd::Settings& settings, const std::string& config_path) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app{"musterd: the head daemon of muster. Keeps instance groups, launches machines, opens gates, releases jobs."};
+  CLI::App app{
+      "musterd: the head daemon of muster. Keeps instance groups, launches machines, opens gates, releases jobs."};
   std::string config_path = MUSTER_SYSCONFDIR "/musterd.yaml";
   bool check_only = false;
   const CLI::Option* config_option = app.add_option("--config", config_path, "settings file (musterd.yaml(5))");
@@ -88,9 +92,7 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", std::string("musterd " PACKAGE_VERSION));
   try {
     app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : exit_wrong_config;
-  }
+  } catch (const CLI::ParseError& error) { return app.exit(error) == 0 ? 0 : exit_wrong_config; }
 
   const auto settings = load_settings(config_path, config_option->count() > 0 || check_only);
   if (!settings) {

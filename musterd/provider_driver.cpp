@@ -71,7 +71,9 @@ void ProviderDriver::launch(const logic::LaunchMachine& action) {
   call.operation = "launch";
   call.input = sys::to_json(logic::launch_request(cluster_, lane->group, action));
   call.launch = action.token;
-  call.done = [this, token = action.token](const ProviderRun& run) { events_.launched(logic::read_launch(token, run)); };
+  call.done = [this, token = action.token](const ProviderRun& run) {
+    events_.launched(logic::read_launch(token, run));
+  };
   enqueue(*lane, std::move(call));
 }
 
@@ -82,7 +84,9 @@ void ProviderDriver::terminate(const logic::TerminateMachine& action) {
   call.operation = "terminate";
   call.input = sys::to_json(logic::terminate_request(cluster_, action));
   call.termination = action.instance;
-  call.done = [this, instance = action.instance](const ProviderRun& run) { events_.terminated(logic::read_terminate(instance, run)); };
+  call.done = [this, instance = action.instance](const ProviderRun& run) {
+    events_.terminated(logic::read_terminate(instance, run));
+  };
   enqueue(*lane, std::move(call));
 }
 
@@ -148,8 +152,10 @@ void ProviderDriver::finished(const GroupName& group, std::uint64_t number, cons
 std::set<LaunchToken> ProviderDriver::launches_in_flight() const {
   std::set<LaunchToken> tokens;
   for (const auto& [group, lane] : lanes_) {
-    for (const Call& call : lane.queue) if (!call.launch.empty()) tokens.insert(call.launch);
-    for (const auto& [number, running] : lane.running) if (!running.first.launch.empty()) tokens.insert(running.first.launch);
+    for (const Call& call : lane.queue)
+      if (!call.launch.empty()) tokens.insert(call.launch);
+    for (const auto& [number, running] : lane.running)
+      if (!running.first.launch.empty()) tokens.insert(running.first.launch);
   }
   return tokens;
 }
@@ -157,8 +163,10 @@ std::set<LaunchToken> ProviderDriver::launches_in_flight() const {
 std::set<InstanceId> ProviderDriver::terminations_in_flight() const {
   std::set<InstanceId> instances;
   for (const auto& [group, lane] : lanes_) {
-    for (const Call& call : lane.queue) if (!call.termination.empty()) instances.insert(call.termination);
-    for (const auto& [number, running] : lane.running) if (!running.first.termination.empty()) instances.insert(running.first.termination);
+    for (const Call& call : lane.queue)
+      if (!call.termination.empty()) instances.insert(call.termination);
+    for (const auto& [number, running] : lane.running)
+      if (!running.first.termination.empty()) instances.insert(running.first.termination);
   }
   return instances;
 }

@@ -23,7 +23,8 @@ class ProviderDriver {
   struct Events {
     std::function<void(logic::LaunchResult)> launched;
     std::function<void(logic::TerminateResult)> terminated;
-    std::function<void(const logic::GroupName&, logic::Time asked_at, logic::Result<std::vector<logic::SeenMachine>>)> listed;
+    std::function<void(const logic::GroupName&, logic::Time asked_at, logic::Result<std::vector<logic::SeenMachine>>)>
+        listed;
   };
   ProviderDriver(sys::EventLoop& loop, int max_at_once, Events events);
 
@@ -42,8 +43,8 @@ class ProviderDriver {
     std::string operation;
     std::string input;
     std::function<void(logic::ProviderRun)> done;
-    logic::LaunchToken launch;       ///< empty unless it is one
-    logic::InstanceId termination;   ///< empty unless it is one
+    logic::LaunchToken launch;      ///< empty unless it is one
+    logic::InstanceId termination;  ///< empty unless it is one
   };
   struct Lane {
     logic::GroupSpec group;

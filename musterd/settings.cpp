@@ -20,7 +20,8 @@ const std::vector<KeyInfo>& settings_keys() {
       {"musterd", "run_directory", "path", "/run/muster", "where the socket and the gate table are made"},
       {"musterd", "socket", "path", "RUN_DIRECTORY/musterd.sock", "the local socket"},
       {"musterd", "gate_table", "path", "RUN_DIRECTORY/gate-table", "the file that the Slurm plugins read"},
-      {"musterd", "listen_address", "text", "0.0.0.0", "numeric address for nodes and operators elsewhere; empty for none"},
+      {"musterd", "listen_address", "text", "0.0.0.0",
+       "numeric address for nodes and operators elsewhere; empty for none"},
       {"musterd", "port", "port", "6820", "TCP port"},
       {"musterd", "munge_socket", "path", "munge's default", "munged's socket"},
       {"musterd", "slurm_conf", "path", "Slurm's default", "slurm.conf"},
@@ -62,14 +63,19 @@ Result<Settings> parse_settings(const Value& document, const std::string& file_n
   for (const char* key : {"state_directory", "run_directory", "socket", "gate_table", "slurm_helper"}) {
     const Value* given = document.find(key);
     if (given && given->as_text() && (given->as_text()->empty() || given->as_text()->front() != '/')) {
-      problems.add(given->place, std::string("musterd: ") + key + ": expected an absolute path, found " + logic::describe(*given));
+      problems.add(given->place,
+                   std::string("musterd: ") + key + ": expected an absolute path, found " + logic::describe(*given));
     }
   }
-  if (settings.pass_interval < std::chrono::milliseconds{100}) problems.add(reader.place_of("pass_interval"), "musterd: pass_interval: expected 100 ms or more");
-  if (settings.slurm_timeout < std::chrono::seconds{1}) problems.add(reader.place_of("slurm_timeout"), "musterd: slurm_timeout: expected 1 s or more");
+  if (settings.pass_interval < std::chrono::milliseconds{100})
+    problems.add(reader.place_of("pass_interval"), "musterd: pass_interval: expected 100 ms or more");
+  if (settings.slurm_timeout < std::chrono::seconds{1})
+    problems.add(reader.place_of("slurm_timeout"), "musterd: slurm_timeout: expected 1 s or more");
   constexpr std::array<std::string_view, 5> levels{"err", "warning", "notice", "info", "debug"};
   if (std::find(levels.begin(), levels.end(), settings.log_level) == levels.end()) {
-    problems.add(reader.place_of("log_level"), "musterd: log_level: expected err, warning, notice, info or debug, found \"" + settings.log_level + "\"");
+    problems.add(
+        reader.place_of("log_level"),
+        "musterd: log_level: expected err, warning, notice, info or debug, found \"" + settings.log_level + "\"");
   }
   reader.finish();
   if (!problems.empty()) return problems.error();

@@ -16,17 +16,18 @@ namespace muster::musterd {
 struct Settings {
   std::string state_directory = MUSTER_STATEDIR;
   std::string run_directory = MUSTER_RUNDIR;
-  std::string socket;             ///< default RUN_DIRECTORY/musterd.sock
-  std::string gate_table;         ///< default RUN_DIRECTORY/gate-table
+  std::string socket;      ///< default RUN_DIRECTORY/musterd.sock
+  std::string gate_table;  ///< default RUN_DIRECTORY/gate-table
   std::string listen_address = "0.0.0.0";
   int port = 6820;
-  std::string munge_socket;       ///< empty = munge's default
-  std::string slurm_conf;         ///< empty = Slurm's default
+  std::string munge_socket;  ///< empty = munge's default
+  std::string slurm_conf;    ///< empty = Slurm's default
   std::string slurm_helper = MUSTER_LIBEXECDIR "/muster-slurm";
-  std::string conf_server = "auto";  ///< auto: the controller's host and port; none: nodes have a slurm.conf of their own
+  std::string conf_server =
+      "auto";  ///< auto: the controller's host and port; none: nodes have a slurm.conf of their own
   logic::Duration pass_interval{std::chrono::seconds{2}};
   logic::Duration slurm_timeout{std::chrono::seconds{30}};
-  int max_launches = 8;           ///< launch calls at once, per group
+  int max_launches = 8;  ///< launch calls at once, per group
   int event_keep = 10000;
   std::string log_level = "info";
 };

@@ -24,7 +24,8 @@ struct ToRequest {
     return Value::map({{"op", "delete"}, {"names", names_value(action.names)}});
   }
   Value operator()(const logic::DrainNodes& action) const {
-    return Value::map({{"op", "update"}, {"names", names_value(action.names)}, {"state", "DRAIN"}, {"reason", action.reason}});
+    return Value::map(
+        {{"op", "update"}, {"names", names_value(action.names)}, {"state", "DRAIN"}, {"reason", action.reason}});
   }
   Value operator()(const logic::UndrainNodes& action) const {
     return Value::map({{"op", "update"}, {"names", names_value(action.names)}, {"state", "UNDRAIN"}});
@@ -118,10 +119,11 @@ void SlurmDriver::read_jobs(std::function<void(View)> done) {
 void SlurmDriver::read_facts(std::function<void(Result<logic::SlurmFacts>)> done) {
   link_->request(Value::map({{"op", "config"}}), timeout_, [this, done = std::move(done)](Result<Value> config) {
     if (!config) return done(config.error());
-    link_->request(Value::map({{"op", "partitions"}}), timeout_, [config = *config, done](const Result<Value>& partitions) {
-      if (!partitions) return done(partitions.error());
-      done(logic::read_slurm_facts(config, *partitions));
-    });
+    link_->request(Value::map({{"op", "partitions"}}), timeout_,
+                   [config = *config, done](const Result<Value>& partitions) {
+                     if (!partitions) return done(partitions.error());
+                     done(logic::read_slurm_facts(config, *partitions));
+                   });
   });
 }
 

@@ -31,8 +31,8 @@ class SlurmDriver {
 
   void observe(std::function<void(View)> done);
   void read_facts(std::function<void(logic::Result<logic::SlurmFacts>)> done);
-  /// Carries out the actions on Slurm among these, in order; the others are passed over. done gets one sentence for each
-  /// that failed. A failed one does not keep the next from being tried: each is read back by the next look anyway.
+  /// Carries out the actions on Slurm among these, in order; the others are passed over. done gets one sentence for
+  /// each that failed. A failed one does not keep the next from being tried: each is read back by the next look anyway.
   void execute(std::vector<logic::Action> actions, std::function<void(std::vector<std::string> problems)> done);
 
   std::uint64_t rpcs() const { return link_->rpcs(); }

@@ -15,8 +15,8 @@ struct Free {
   void operator()(char* text) const { std::free(text); }
 };
 
-/// A host list is never longer than its names side by side, but for the brackets; only where that is wrong after all is a
-/// second try needed. (The call that allocates by itself is in no header since 24.11.)
+/// A host list is never longer than its names side by side, but for the brackets; only where that is wrong after all is
+/// a second try needed. (The call that allocates by itself is in no header since 24.11.)
 std::string ranged_string(const Hostlist& list, std::size_t names_length) {
   for (std::size_t size = names_length + 256;; size *= 2) {
     std::string text(size, '\0');

@@ -60,11 +60,11 @@ int main() {
     std::cerr << "muster-slurm: stdout is not open\n";
     return 1;
   }
-  const Value hello = Value::map({{"hello", "muster-slurm"},
-                                  {"slurm_version", muster::slurm_helper::built_for_version()},
-                                  {"protocol", 1}});
+  const Value hello = Value::map(
+      {{"hello", "muster-slurm"}, {"slurm_version", muster::slurm_helper::built_for_version()}, {"protocol", 1}});
   if (!send_line(protocol, hello)) return 1;
-  // With a missing or broken slurm.conf this calls exit (24.11) or blocks for a minute (22.05), hence after the greeting.
+  // With a missing or broken slurm.conf this calls exit (24.11) or blocks for a minute (22.05), hence after the
+  // greeting.
   slurm_init(nullptr);
   std::ios::sync_with_stdio(false);
   muster::slurm_helper::Operations operations;

@@ -105,11 +105,10 @@ Value node_sets_of(const partition_info_msg_t& partitions) {
 Value Operations::run(const Value& request) {
   using Operation = Value (Operations::*)(const Value&);
   static const std::map<std::string, Operation> operations = {
-      {"nodes", &Operations::nodes},           {"create", &Operations::create},
-      {"update", &Operations::update},         {"addresses", &Operations::addresses},
-      {"delete", &Operations::remove},         {"jobs", &Operations::jobs},
-      {"release", &Operations::release},       {"partitions", &Operations::partitions},
-      {"config", &Operations::config},         {"ping", &Operations::ping},
+      {"nodes", &Operations::nodes},         {"create", &Operations::create},         {"update", &Operations::update},
+      {"addresses", &Operations::addresses}, {"delete", &Operations::remove},         {"jobs", &Operations::jobs},
+      {"release", &Operations::release},     {"partitions", &Operations::partitions}, {"config", &Operations::config},
+      {"ping", &Operations::ping},
   };
   rpcs_ = 0;
   const std::string name = request.text_or("op");

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The one place that knows how libslurm's interface differs from version to version (22.05 to 26.05 were read; 22.05, 24.11
-// and 26.05 were tried). Members that come and go are found by their presence in the headers, not by a version number,
-// so that the versions between the tried ones build too. errno is used everywhere: slurm_get_errno(), which only
-// returned it, is gone since 23.02.
+// The one place that knows how libslurm's interface differs from version to version (22.05 to 26.05 were
+// read; 22.05, 24.11 and 26.05 were tried). Members that come and go are found by their presence in the headers, not by
+// a version number, so that the versions between the tried ones build too. errno is used everywhere: slurm_get_errno(),
+// which only returned it, is gone since 23.02.
 #pragma once
 
 extern "C" {
@@ -94,19 +94,18 @@ using PartitionMessage = std::unique_ptr<partition_info_msg_t, ReleaseWith<slurm
 using ConfigMessage = std::unique_ptr<slurm_conf_t, ReleaseWith<free_config>>;
 using JobResponse = std::unique_ptr<job_array_resp_msg_t, ReleaseWith<slurm_free_job_array_resp>>;
 
-/// "22.05.8": what the helper was built for. libslurm tells only the number of its interface (38), and its file name pins
-/// that to one Slurm release.
+/// "22.05.8": what the helper was built for. libslurm tells only the number of its interface (38), and its file name
+/// pins that to one Slurm release.
 inline std::string built_for_version() {
   constexpr unsigned long version = SLURM_VERSION_NUMBER;
-  const auto two_digits = [](unsigned long number) {
-    return (number < 10 ? "0" : "") + std::to_string(number);
-  };
+  const auto two_digits = [](unsigned long number) { return (number < 10 ? "0" : "") + std::to_string(number); };
   return two_digits(SLURM_VERSION_MAJOR(version)) + "." + two_digits(SLURM_VERSION_MINOR(version)) + "." +
          std::to_string(SLURM_VERSION_MICRO(version));
 }
 
-/// The names of slurm.conf's NodeSets. No public call lists them; slurm_conf_nodeset_array and its record are libslurm's own
-/// (src/common/read_config.h; the same in 22.05, 24.11 and 26.05, tried), so it is looked up, and its absence means none.
+/// The names of slurm.conf's NodeSets. No public call lists them; slurm_conf_nodeset_array and its record are
+/// libslurm's own (src/common/read_config.h; the same in 22.05, 24.11 and 26.05, tried), so it is looked up, and its
+/// absence means none.
 inline std::set<std::string> configured_node_sets() {
   struct NodeSet {
     char* feature;

@@ -24,21 +24,17 @@ std::string_view failure_class(int code) {
     case EPIPE:
     case ETIMEDOUT:
     case ESLURM_IN_STANDBY_MODE:
-    case ESLURM_IN_STANDBY_USE_BACKUP:
-      return "unreachable";
+    case ESLURM_IN_STANDBY_USE_BACKUP: return "unreachable";
     case EAGAIN:
     case EINTR:
     case EBUSY:
     case ESLURM_NODES_BUSY:
     case ESLURM_REBOOT_IN_PROGRESS:
-    case ESLURM_TRANSITION_STATE_NO_UPDATE:
-      return "busy";
+    case ESLURM_TRANSITION_STATE_NO_UPDATE: return "busy";
     case ESLURM_NOT_SUPPORTED:
     case ENOSYS:
-    case EOPNOTSUPP:
-      return "unsupported";
-    default:
-      return "refused";
+    case EOPNOTSUPP: return "unsupported";
+    default: return "refused";
   }
 }
 

@@ -30,9 +30,7 @@ int guarded(Body&& body) noexcept {
     return body();
   } catch (const std::exception& trouble) {
     slurm_error("muster: %s; the job goes on without muster", trouble.what());
-  } catch (...) {
-    slurm_error("muster: unknown trouble; the job goes on without muster");
-  }
+  } catch (...) { slurm_error("muster: unknown trouble; the job goes on without muster"); }
   return SLURM_SUCCESS;
 }
 

@@ -42,7 +42,6 @@ const unsigned int plugin_version = SLURM_VERSION_NUMBER;
 const unsigned int spank_plugin_version = 1;
 
 MUSTER_EXPORT int slurm_spank_init(spank_t spank, int argument_count, char** arguments) {
-  return muster::spank_plugin::guarded(
-      [&] { return muster::spank_plugin::init(spank, argument_count, arguments); });
+  return muster::spank_plugin::guarded([&] { return muster::spank_plugin::init(spank, argument_count, arguments); });
 }
 }

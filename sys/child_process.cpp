@@ -60,8 +60,9 @@ class Lingering {
   }
   void reap() {
     const std::lock_guard<std::mutex> lock(mutex_);
-    pids_.erase(std::remove_if(pids_.begin(), pids_.end(), [](pid_t pid) { return ::waitpid(pid, nullptr, WNOHANG) != 0; }),
-                pids_.end());
+    pids_.erase(
+        std::remove_if(pids_.begin(), pids_.end(), [](pid_t pid) { return ::waitpid(pid, nullptr, WNOHANG) != 0; }),
+        pids_.end());
   }
 
  private:
@@ -107,8 +108,7 @@ class SpawnSettings {
     ::posix_spawnattr_setsigmask(&attributes_, &none);
     ::posix_spawnattr_setsigdefault(&attributes_, &all);
     ::posix_spawnattr_setpgroup(&attributes_, 0);
-    ::posix_spawnattr_setflags(&attributes_,
-                               POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+    ::posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
     ::posix_spawn_file_actions_adddup2(&actions_, in, STDIN_FILENO);
     ::posix_spawn_file_actions_adddup2(&actions_, out, STDOUT_FILENO);
     ::posix_spawn_file_actions_adddup2(&actions_, err, STDERR_FILENO);
@@ -336,8 +336,8 @@ class Watched {
     if (read_available(child_.err.get(), add) == ReadEnd::closed) err_watch_.reset();
   }
   void exited(int status) {
-    // The leader is not reaped before this callback returns, so the group's id is still ours. What it left behind in the
-    // group ends with it; what left the group is its own affair and is not waited for, even if it holds our pipes.
+    // The leader is not reaped before this callback returns, so the group's id is still ours. What it left behind in
+    // the group ends with it; what left the group is its own affair and is not waited for, even if it holds our pipes.
     kill_group();
     child_.pid = -1;
     const auto still_here = alive();
@@ -454,7 +454,8 @@ class BackgroundLines final : public LineProcess, private Watched {
   void finished(int wait_status) override {
     ended_ = true;
     const auto on_end = std::move(events_.ended);
-    on_end(too_long_ ? "killed since it wrote a line of more than 64 MiB" : end_words(wait_status, diagnostics().text()));
+    on_end(too_long_ ? "killed since it wrote a line of more than 64 MiB"
+                     : end_words(wait_status, diagnostics().text()));
   }
 
   Events events_;

@@ -44,7 +44,8 @@ logic::Result<std::unique_ptr<Run>> run_command(EventLoop& loop, const Command& 
                                                 logic::Duration deadline, std::function<void(Finished)> done);
 
 /// The same, waiting: for command-line programs only, never for a daemon's loop.
-logic::Result<Finished> run_command_and_wait(const Command& command, const std::string& input, logic::Duration deadline);
+logic::Result<Finished> run_command_and_wait(const Command& command, const std::string& input,
+                                             logic::Duration deadline);
 
 /// A child that is spoken to by lines.
 class LineProcess {

@@ -184,7 +184,8 @@ class Loop final : public EventLoop {
   }
 
   Status run() override {
-    // Not sd_event_loop with sd_event_exit: after those no source can be made any more, and run() could not be called again.
+    // Not sd_event_loop with sd_event_exit: after those no source can be made any more, and run() could not be called
+    // again.
     is_running_ = true;
     while (is_running_) {
       if (int error = sd_event_run(event_.get(), UINT64_MAX); error < 0) return loop_error("run", error);

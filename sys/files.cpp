@@ -30,10 +30,8 @@ Error file_error(std::string_view what, const std::string& path, int code) {
     case EPERM:
     case EROFS:
     case ELOOP:
-    case ENAMETOOLONG:
-      return logic::reject_error(std::move(sentence));
-    default:
-      return logic::retry_error(std::move(sentence));
+    case ENAMETOOLONG: return logic::reject_error(std::move(sentence));
+    default: return logic::retry_error(std::move(sentence));
   }
 }
 

@@ -59,7 +59,7 @@ struct Call {
   HeaderList headers;
   std::string target;
   std::string body;
-  std::string credential;         ///< ours, empty over a local socket
+  std::string credential;  ///< ours, empty over a local socket
   std::string answer;
   std::string answer_credential;  ///< X-Muster-Credential
   Duration deadline{0};
@@ -136,7 +136,8 @@ struct OpenCall {
   HeaderSink sink;
 };
 
-/// Owns the multi handle and the calls. Kept alive by itself while it runs callbacks, since those may destroy the client.
+/// Owns the multi handle and the calls. Kept alive by itself while it runs callbacks, since those may destroy the
+/// client.
 class Core final : public std::enable_shared_from_this<Core> {
  public:
   Core(EventLoop& loop, Endpoint endpoint) : loop_(loop), endpoint_(std::move(endpoint)) {}
@@ -156,7 +157,8 @@ class Core final : public std::enable_shared_from_this<Core> {
     if (is_local_ && endpoint_.url.size() == unix_prefix.size())
       return logic::reject_error("HTTP client: \"" + endpoint_.url + "\" names no socket");
     if (!is_local_ && endpoint_.url.rfind("http://", 0) != 0 && endpoint_.url.rfind("https://", 0) != 0)
-      return logic::reject_error("HTTP client: \"" + endpoint_.url + "\" is neither unix:PATH, http://HOST:PORT nor https://HOST:PORT");
+      return logic::reject_error("HTTP client: \"" + endpoint_.url +
+                                 "\" is neither unix:PATH, http://HOST:PORT nor https://HOST:PORT");
     return logic::Done{};
   }
 
@@ -325,14 +327,16 @@ class Core final : public std::enable_shared_from_this<Core> {
     answer.round_trip = Duration{total_us / 1000};
     if (auto proven = check_credential(call); !proven) {
       if (status != unauthorized) return proven.error();
-      // Where clocks or keys differ, neither side can take the other's credential. Its words and its clock tell the cause.
+      // Where clocks or keys differ, neither side can take the other's credential. Its words and its clock tell the
+      // cause.
       const auto words = parse_json(call.answer);
       answer.message = (words ? words->text_or("Message") : std::string{}) + " (not proven to be the head's words)";
       return answer;
     }
     if (call.answer.empty()) return answer;
     auto body = parse_json(call.answer);
-    if (!body) return error_of(call, "HTTP " + std::to_string(status) + " with a body that is no JSON: " + body.error().message);
+    if (!body)
+      return error_of(call, "HTTP " + std::to_string(status) + " with a body that is no JSON: " + body.error().message);
     answer.error_type = status == 200 ? "" : plain_type(body->text_or("__type"));
     answer.message = status == 200 ? "" : body->text_or("Message", body->text_or("message"));
     answer.body = std::move(*body);
@@ -346,8 +350,10 @@ class Core final : public std::enable_shared_from_this<Core> {
     curl_easy_getinfo(call.easy.get(), CURLINFO_RESPONSE_CODE, &status);
     if (call.answer_credential.empty()) {
       std::string words;
-      if (auto body = parse_json(call.answer); body && status != 200) words = " (it says: " + body->text_or("Message") + ")";
-      return unproven(call, "HTTP " + std::to_string(status) + " without a credential: whoever answers does not prove to be the head" + words);
+      if (auto body = parse_json(call.answer); body && status != 200)
+        words = " (it says: " + body->text_or("Message") + ")";
+      return unproven(call, "HTTP " + std::to_string(status) +
+                                " without a credential: whoever answers does not prove to be the head" + words);
     }
     auto identity = munge_decode(call.answer_credential, endpoint_.munge_socket);
     if (!identity) return unproven(call, "the head's answer is not proven: " + identity.error().message);
@@ -390,7 +396,8 @@ std::size_t on_header(char* data, std::size_t size, std::size_t count, void* use
     const std::time_t seconds = curl_getdate(date->c_str(), nullptr);
     if (seconds > 0) sink->date = logic::time_from_milliseconds(std::int64_t{seconds} * 1000);
   }
-  if (auto credential = header_value(line, "X-Muster-Credential")) sink->call->answer_credential = std::move(*credential);
+  if (auto credential = header_value(line, "X-Muster-Credential"))
+    sink->call->answer_credential = std::move(*credential);
   return line.size();
 }
 

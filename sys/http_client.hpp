@@ -28,14 +28,14 @@ struct Endpoint {
   std::vector<uid_t> trusted_uids;
 };
 
-/// What came back. An HTTP error answer is an answer too: status tells. Only a 401 may come from somebody who did not prove
-/// to be the head: nothing but its words, marked so, and its date is given then.
+/// What came back. An HTTP error answer is an answer too: status tells. Only a 401 may come from somebody who did not
+/// prove to be the head: nothing but its words, marked so, and its date is given then.
 struct HttpAnswer {
-  int status = 0;                       ///< HTTP status
-  logic::Value body;                    ///< parsed JSON; null where the answer was empty
-  std::string error_type;               ///< __type of an error answer, without its prefix
-  std::string message;                  ///< Message of an error answer
-  logic::Time date = logic::no_time;    ///< the Date header: the server's clock, to the second
+  int status = 0;                     ///< HTTP status
+  logic::Value body;                  ///< parsed JSON; null where the answer was empty
+  std::string error_type;             ///< __type of an error answer, without its prefix
+  std::string message;                ///< Message of an error answer
+  logic::Time date = logic::no_time;  ///< the Date header: the server's clock, to the second
   logic::Duration round_trip{0};
 };
 

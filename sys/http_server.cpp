@@ -53,8 +53,8 @@ struct ResponseDestroy {
 };
 using ResponseHandle = std::unique_ptr<MHD_Response, ResponseDestroy>;
 
-/// One request on one connection. Its HTTP thread owns it but while it waits; then the loop and the server's end may answer
-/// it, the first of them only.
+/// One request on one connection. Its HTTP thread owns it but while it waits; then the loop and the server's end may
+/// answer it, the first of them only.
 class Exchange {
  public:
   // Of the HTTP thread alone:
@@ -162,8 +162,8 @@ class Exchanges {
   std::map<void*, std::shared_ptr<Exchange>> open_;
 };
 
-/// The loop's side of the handler; the server's destructor takes it away, so that a request which was posted to the loop
-/// but not yet run there finds nobody.
+/// The loop's side of the handler; the server's destructor takes it away, so that a request which was posted to the
+/// loop but not yet run there finds nobody.
 struct Gate {
   std::function<void(HttpRequest, Responder)> handler;
   bool open = true;
@@ -191,7 +191,8 @@ std::optional<uid_t> peer_uid(MHD_Connection* connection) {
   const MHD_ConnectionInfo* info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
   ucred peer{};
   socklen_t size = sizeof peer;
-  if (info == nullptr || ::getsockopt(info->connect_fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return std::nullopt;
+  if (info == nullptr || ::getsockopt(info->connect_fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0)
+    return std::nullopt;
   return peer.uid;
 }
 
@@ -205,7 +206,8 @@ Result<Fd> listen_on_path(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (path.size() >= sizeof address.sun_path)
-    return logic::reject_error("listen on " + path + ": the path is longer than " + std::to_string(sizeof address.sun_path - 1) + " bytes");
+    return logic::reject_error("listen on " + path + ": the path is longer than " +
+                               std::to_string(sizeof address.sun_path - 1) + " bytes");
   path.copy(address.sun_path, path.size());
   const auto* generic = reinterpret_cast<const sockaddr*>(&address);
   Fd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
@@ -326,7 +328,8 @@ class Server final : public HttpServer {
     if (!exchange) return MHD_NO;
     if (*piece_size > 0) return take_piece(*exchange, piece, piece_size);
     if (auto reply = exchange->take_reply()) return send(connection, *exchange, *reply);
-    if (auto refusal = accept(listener, connection, url, method, exchange)) return send(connection, *exchange, *refusal);
+    if (auto refusal = accept(listener, connection, url, method, exchange))
+      return send(connection, *exchange, *refusal);
     return MHD_YES;
   }
 
@@ -391,7 +394,9 @@ class Server final : public HttpServer {
   }
 
   std::optional<HttpReply> identify(MHD_Connection* connection, const Exchange& exchange, HttpRequest& request) const {
-    const auto refuse = [](const std::string& why) { return HttpReply::failure(401, "UnrecognizedClientException", why); };
+    const auto refuse = [](const std::string& why) {
+      return HttpReply::failure(401, "UnrecognizedClientException", why);
+    };
     if (request.local) {
       const auto uid = peer_uid(connection);
       if (!uid) return refuse("The system does not tell who is at the other end of the socket.");
@@ -420,8 +425,7 @@ class Server final : public HttpServer {
 
   MHD_Result send(MHD_Connection* connection, const Exchange& exchange, const HttpReply& reply) const {
     std::string body = to_json(reply.body);
-    const ResponseHandle response(
-        MHD_create_response_from_buffer(body.size(), body.data(), MHD_RESPMEM_MUST_COPY));
+    const ResponseHandle response(MHD_create_response_from_buffer(body.size(), body.data(), MHD_RESPMEM_MUST_COPY));
     if (!response) return MHD_NO;
     MHD_add_response_header(response.get(), "Content-Type", "application/x-amz-json-1.1");
     MHD_add_response_header(response.get(), "x-amzn-RequestId", random_uuid().c_str());
@@ -448,7 +452,8 @@ MHD_Result on_access(void* user, MHD_Connection* connection, const char* url, co
   return listener->server().handle(*listener, connection, url, method, piece, piece_size, key);
 }
 
-void on_completed(void* user, MHD_Connection* /*connection*/, void** key, MHD_RequestTerminationCode /*code*/) noexcept {
+void on_completed(void* user, MHD_Connection* /*connection*/, void** key,
+                  MHD_RequestTerminationCode /*code*/) noexcept {
   if (*key == nullptr) return;
   static_cast<Listener*>(user)->server().completed(*key);
   *key = nullptr;
@@ -459,8 +464,8 @@ void on_log(void* /*user*/, const char* /*format*/, va_list /*arguments*/) {}
 
 Status Listener::start(Fd fd, const HttpServerSettings& settings) {
   fd_ = std::move(fd);
-  const unsigned flags = MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC |
-                         MHD_USE_ERROR_LOG;
+  const unsigned flags =
+      MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC | MHD_USE_ERROR_LOG;
   const std::vector<MHD_OptionItem> options = {
       {MHD_OPTION_LISTEN_SOCKET, fd_.get(), nullptr},
       {MHD_OPTION_THREAD_POOL_SIZE, static_cast<std::intptr_t>(std::max(settings.threads, 1u)), nullptr},
@@ -472,7 +477,8 @@ Status Listener::start(Fd fd, const HttpServerSettings& settings) {
   };
   daemon_ = MHD_start_daemon(flags, 0, nullptr, nullptr, &on_access, this, MHD_OPTION_EXTERNAL_LOGGER, &on_log, nullptr,
                              MHD_OPTION_ARRAY, options.data(), MHD_OPTION_END);
-  if (daemon_ == nullptr) return logic::retry_error(std::string("the HTTP server cannot be started: ") + std::strerror(errno));
+  if (daemon_ == nullptr)
+    return logic::retry_error(std::string("the HTTP server cannot be started: ") + std::strerror(errno));
   return Done{};
 }
 

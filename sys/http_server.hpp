@@ -19,13 +19,13 @@
 namespace muster::sys {
 
 struct HttpServerSettings {
-  std::string socket_path;        ///< local socket, made with mode 0666 (the peer's uid decides); empty = none
-  std::string listen_address;     ///< numeric address for TCP; empty = no TCP
+  std::string socket_path;     ///< local socket, made with mode 0666 (the peer's uid decides); empty = none
+  std::string listen_address;  ///< numeric address for TCP; empty = no TCP
   std::uint16_t port = 0;
-  std::string munge_socket;       ///< empty = munge's default
+  std::string munge_socket;  ///< empty = munge's default
   std::size_t max_body_bytes = 4u << 20;
   unsigned max_connections = 4096;
-  unsigned threads = 2;           ///< each may wait for munged
+  unsigned threads = 2;  ///< each may wait for munged
 };
 
 struct HttpRequest {
@@ -53,8 +53,8 @@ using Responder = std::function<void(HttpReply)>;
 
 class HttpServer {
  public:
-  /// The handler runs on the loop's thread. Requests that do not prove who sends them, are too large, or are no JSON are
-  /// answered without it (401, 413, 400), each with a sentence.
+  /// The handler runs on the loop's thread. Requests that do not prove who sends them, are too large, or are no JSON
+  /// are answered without it (401, 413, 400), each with a sentence.
   static logic::Result<std::unique_ptr<HttpServer>> start(EventLoop& loop, const HttpServerSettings& settings,
                                                           std::function<void(HttpRequest, Responder)> handler);
   /// Answers what is still open with 503 and stops.

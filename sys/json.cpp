@@ -133,7 +133,8 @@ class Builder {
     problem_ = std::move(problem);
     return false;
   }
-  /// "[json.exception.parse_error.101] parse error at line 1, column 2: syntax error ..." without what we say ourselves.
+  /// "[json.exception.parse_error.101] parse error at line 1, column 2: syntax error ..." without what we say
+  /// ourselves.
   static std::string words_of(const std::string& what) {
     for (const char* start : {"syntax error", "number overflow"}) {
       if (const auto found = what.find(start); found != std::string::npos) return what.substr(found);
@@ -241,9 +242,8 @@ logic::Result<Value> parse_json(std::string_view text, std::size_t max_bytes) {
                                std::to_string(max_bytes) + " allowed");
   const char* position = text.data();
   Builder builder;
-  const bool parsed =
-      nlohmann::json::sax_parse(CountingIterator(text.data(), &position),
-                                CountingIterator(text.data() + text.size(), &position), &builder);
+  const bool parsed = nlohmann::json::sax_parse(CountingIterator(text.data(), &position),
+                                                CountingIterator(text.data() + text.size(), &position), &builder);
   if (parsed) return builder.take();
   return logic::reject_error("JSON: " + place_words(text, position) + ": " + builder.problem());
 }

@@ -82,8 +82,10 @@ logic::Result<MungeIdentity> munge_decode(const std::string& credential, const s
   if (code == EMUNGE_CRED_EXPIRED || code == EMUNGE_CRED_REWOUND) return clock_error(code, context->get());
   if (code == EMUNGE_CRED_REPLAYED) return logic::reject_error("the MUNGE credential was used before");
   if (code != EMUNGE_SUCCESS) return munge_error("cannot check a credential", code, context->get(), socket);
-  if (payload != nullptr && size > 0) identity.payload.assign(static_cast<const char*>(payload), static_cast<std::size_t>(size));
-  identity.encoded_at = logic::time_from_milliseconds(std::int64_t{context_time(context->get(), MUNGE_OPT_ENCODE_TIME)} * 1000);
+  if (payload != nullptr && size > 0)
+    identity.payload.assign(static_cast<const char*>(payload), static_cast<std::size_t>(size));
+  identity.encoded_at =
+      logic::time_from_milliseconds(std::int64_t{context_time(context->get(), MUNGE_OPT_ENCODE_TIME)} * 1000);
   return identity;
 }
 

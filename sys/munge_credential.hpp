@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// MUNGE credentials: who sends this, proven by the local munged. Calls block on the local socket (libmunge retries for a
-// few seconds where munged is away), so daemons call them from an HTTP thread or accept that.
+// MUNGE credentials: who sends this, proven by the local munged. Calls block on the local socket (libmunge retries for
+// a few seconds where munged is away), so daemons call them from an HTTP thread or accept that.
 #pragma once
 
 #include <sys/types.h>
@@ -22,8 +22,8 @@ struct MungeIdentity {
 
 /// socket: munged's socket; empty = munge's default.
 logic::Result<std::string> munge_encode(const std::string& payload, const std::string& socket);
-/// The identity, or why not. A credential that was seen before, has expired or comes from the future is refused; for the
-/// last two the sentence says by how many seconds the clocks differ.
+/// The identity, or why not. A credential that was seen before, has expired or comes from the future is refused; for
+/// the last two the sentence says by how many seconds the clocks differ.
 logic::Result<MungeIdentity> munge_decode(const std::string& credential, const std::string& socket);
 
 }  // namespace muster::sys

@@ -16,7 +16,8 @@ void notify_ready(const std::string& status);
 void notify_status(const std::string& status);
 void notify_stopping(const std::string& status);
 
-/// err: an operator must act. warning: we went on, and say how. notice: state changed. info: life cycle. debug: the rest.
+/// err: an operator must act. warning: we went on, and say how. notice: state changed. info: life cycle. debug: the
+/// rest.
 enum class LogLevel { err = 3, warning = 4, notice = 5, info = 6, debug = 7 };
 using LogField = std::pair<std::string_view, std::string>;
 

@@ -72,7 +72,8 @@ class Link final : public SlurmLink {
   logic::Status start_helper() {
     if (SteadyClock::now() < not_before_) {
       const auto wait = std::chrono::duration_cast<std::chrono::seconds>(not_before_ - SteadyClock::now());
-      return logic::retry_error("the Slurm helper " + last_end_ + "; next start in " + std::to_string(wait.count() + 1) + " s");
+      return logic::retry_error("the Slurm helper " + last_end_ + "; next start in " +
+                                std::to_string(wait.count() + 1) + " s");
     }
     Command command{{settings_.helper_path}, {}};
     if (!settings_.slurm_conf.empty()) command.environment.emplace_back("SLURM_CONF", settings_.slurm_conf);
@@ -128,7 +129,7 @@ class Link final : public SlurmLink {
       const PendingPointer lost = std::exchange(current_, nullptr);
       send_next_soon();
       return finish(lost, logic::retry_error("slurm " + lost->operation + ": " + error.message +
-                                              "; the request may have taken effect"));
+                                             "; the request may have taken effect"));
     }
     fail_first(error);
   }
@@ -143,20 +144,22 @@ class Link final : public SlurmLink {
   }
 
   void late(std::int64_t id, Duration deadline) {
-    const std::string seconds = std::to_string(std::chrono::duration_cast<std::chrono::seconds>(deadline).count()) + " s";
+    const std::string seconds =
+        std::to_string(std::chrono::duration_cast<std::chrono::seconds>(deadline).count()) + " s";
     if (current_ && current_->id == id) {
       const PendingPointer pending = std::exchange(current_, nullptr);
       drop_helper();
       send_next_soon();
       return finish(pending, logic::retry_error("slurm " + pending->operation + ": no answer within " + seconds +
-                                                 "; the helper was killed, the request may have taken effect"));
+                                                "; the helper was killed, the request may have taken effect"));
     }
-    const auto found = std::find_if(queue_.begin(), queue_.end(), [id](const auto& waiting) { return waiting->id == id; });
+    const auto found =
+        std::find_if(queue_.begin(), queue_.end(), [id](const auto& waiting) { return waiting->id == id; });
     if (found == queue_.end()) return;
     const PendingPointer pending = *found;
     queue_.erase(found);
     const std::string why = current_ ? "a \"" + current_->operation + "\" before it has not been answered"
-                               : std::string("the Slurm helper has not come up");
+                                     : std::string("the Slurm helper has not come up");
     // One that says nothing for so long is not waited for by the next request either.
     if (!current_ && helper_ && !greeted_) drop_helper();
     send_next_soon();

@@ -216,24 +216,20 @@ logic::Error error_at(const std::string& file_name, Place place, const std::stri
 }  // namespace
 
 logic::Result<Value> parse_yaml(std::string_view text, const std::string& file_name) {
-  if (text.size() > max_bytes)
-    return error_at(file_name, {}, "larger than " + std::to_string(max_bytes) + " bytes");
+  if (text.size() > max_bytes) return error_at(file_name, {}, "larger than " + std::to_string(max_bytes) + " bytes");
   if (const auto nul = text.find('\0'); nul != std::string_view::npos)
     return error_at(file_name, {}, "holds a NUL byte: not a text file");
   Builder builder;
   try {
     std::istringstream stream{std::string(text)};
     YAML::Parser parser(stream);
-    while (parser.HandleNextDocument(builder)) {
-    }
+    while (parser.HandleNextDocument(builder)) {}
     return builder.take();
   } catch (const Problem& problem) {
     return error_at(file_name, problem.place, problem.text);
   } catch (const YAML::Exception& exception) {
     return error_at(file_name, place_of(exception.mark), exception.msg);
-  } catch (const std::exception& exception) {
-    return error_at(file_name, {}, exception.what());
-  }
+  } catch (const std::exception& exception) { return error_at(file_name, {}, exception.what()); }
 }
 
 }  // namespace muster::sys

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// A world in memory for the planner: a Slurm, a provider and the nodes, with a clock turned by hand. It acts on plans at
-// once and records what was asked of it.
+// A world in memory for the planner: a Slurm, a provider and the nodes, with a clock turned by hand. It acts on plans
+// at once and records what was asked of it.
 #pragma once
 
 #include <algorithm>
@@ -69,7 +69,8 @@ class FakeWorld {
   SeenNode& node(const std::string& name) { return nodes_.at(NodeName{name}); }
   SeenNodes& nodes() { return nodes_; }
   int events_of_kind(const std::string& kind) const {
-    return static_cast<int>(std::count_if(events.begin(), events.end(), [&](const Event& event) { return event.kind == kind; }));
+    return static_cast<int>(
+        std::count_if(events.begin(), events.end(), [&](const Event& event) { return event.kind == kind; }));
   }
   template <typename Kind>
   static std::size_t count(const Plan& plan) {
@@ -109,7 +110,8 @@ class FakeWorld {
       const Plan plan = decide();
       const bool changes_ledger = !(plan.ledger.groups == ledger.groups);
       act(plan);
-      if (plan.actions.empty() && !changes_ledger && seen_.launch_results.empty() && seen_.terminate_results.empty()) return;
+      if (plan.actions.empty() && !changes_ledger && seen_.launch_results.empty() && seen_.terminate_results.empty())
+        return;
     }
     throw std::runtime_error("the planner does not come to rest");
   }

@@ -15,23 +15,29 @@ Value at(Value value, int line, int column) {
 }
 
 Value good_group(const std::string& name = "gpu") {
-  return at(Value::map({{"name", name},
-                        {"partition", at("gpu", 9, 16)},
-                        {"target_count", at(6, 10, 19)},
-                        {"min_count", at(4, 11, 16)},
-                        {"provider", at("local", 12, 15)},
-                        {"node", at(Value::map({{"cpus", 2}, {"memory", "1000 MiB"}, {"gres", at("gpu:h100:4", 16, 13)}}), 14, 7)}}),
-            8, 5);
+  return at(
+      Value::map(
+          {{"name", name},
+           {"partition", at("gpu", 9, 16)},
+           {"target_count", at(6, 10, 19)},
+           {"min_count", at(4, 11, 16)},
+           {"provider", at("local", 12, 15)},
+           {"node", at(Value::map({{"cpus", 2}, {"memory", "1000 MiB"}, {"gres", at("gpu:h100:4", 16, 13)}}), 14, 7)}}),
+      8, 5);
 }
 
 Value file_with(Value::List groups) {
-  return at(Value::map({{"cluster", at("lab", 1, 10)},
-                        {"providers", Value::map({{"local", at(Value::map({{"type", "exec"}, {"program", at("bin/p", 5, 14)}}), 4, 5)}})},
-                        {"instance_groups", at(Value(std::move(groups)), 7, 3)}}),
-            1, 1);
+  return at(
+      Value::map({{"cluster", at("lab", 1, 10)},
+                  {"providers",
+                   Value::map({{"local", at(Value::map({{"type", "exec"}, {"program", at("bin/p", 5, 14)}}), 4, 5)}})},
+                  {"instance_groups", at(Value(std::move(groups)), 7, 3)}}),
+      1, 1);
 }
 
-Result<ClusterSpec> parse(Value::List groups) { return parse_cluster_spec(file_with(std::move(groups)), "c.yaml", "/etc/muster"); }
+Result<ClusterSpec> parse(Value::List groups) {
+  return parse_cluster_spec(file_with(std::move(groups)), "c.yaml", "/etc/muster");
+}
 
 std::string problem_of(Value::List groups) {
   const auto spec = parse(std::move(groups));
@@ -63,13 +69,16 @@ TEST(ClusterSpec, NamesAnUnknownKeyAndTheNearestKnownOne) {
 TEST(ClusterSpec, RefusesAWrongTypeWithWhatWasFound) {
   Value group = good_group();
   group.set("target_count", at("six", 10, 19));
-  EXPECT_NE(problem_of({group}).find("c.yaml:10:19: group gpu: target_count: expected a whole number from 0 to 6758, found \"six\""), std::string::npos);
+  EXPECT_NE(problem_of({group}).find(
+                "c.yaml:10:19: group gpu: target_count: expected a whole number from 0 to 6758, found \"six\""),
+            std::string::npos);
 }
 
 TEST(ClusterSpec, RefusesTwoGroupsThatWouldMakeTheSameNodeNames) {
   Value other = good_group("other");
   other.set("node_prefix", at("gpu-", 20, 18));
-  EXPECT_NE(problem_of({good_group(), other}).find("c.yaml:20:18: group other: node_prefix \"gpu-\": expected node names of its own, found gpu-1"),
+  EXPECT_NE(problem_of({good_group(), other})
+                .find("c.yaml:20:18: group other: node_prefix \"gpu-\": expected node names of its own, found gpu-1"),
             std::string::npos);
 }
 
@@ -85,7 +94,8 @@ TEST(ClusterSpec, SeesAnOverlapOfPrefixesThatOnlyTheNumbersMake) {
 TEST(ClusterSpec, RefusesAGroupWhoseProviderIsNotDeclared) {
   Value group = good_group();
   group.set("provider", at("cloud", 12, 15));
-  EXPECT_EQ(problem_of({group}), "c.yaml:12:15: group gpu: provider: expected one of providers: (local), found \"cloud\"");
+  EXPECT_EQ(problem_of({group}),
+            "c.yaml:12:15: group gpu: provider: expected one of providers: (local), found \"cloud\"");
 }
 
 TEST(ClusterSpec, ReportsAllProblemsOfAFileAtOnce) {
@@ -132,7 +142,8 @@ SlurmFacts slurm_with(int max_node_count) {
   return facts;
 }
 
-std::string misfit(const ClusterSpec& spec, const SlurmFacts& facts, const SeenNodes& nodes, const Ledger& ledger = {}) {
+std::string misfit(const ClusterSpec& spec, const SlurmFacts& facts, const SeenNodes& nodes,
+                   const Ledger& ledger = {}) {
   const auto fits = check_against_slurm(spec, ledger, facts, nodes);
   return fits ? "" : fits.error().message;
 }
@@ -142,14 +153,16 @@ TEST(CheckAgainstSlurm, TakesWhatFits) { EXPECT_EQ(misfit(*parse({good_group()})
 TEST(CheckAgainstSlurm, NamesThePartitionThatSlurmConfLacksAndThoseItHas) {
   Value group = good_group();
   group.set("partition", at("big", 9, 16));
-  EXPECT_NE(misfit(*parse({group}), slurm_with(6), {}).find("c.yaml:9:16: group gpu: partition: expected a partition of slurm.conf (gpu), found \"big\""),
+  EXPECT_NE(misfit(*parse({group}), slurm_with(6), {})
+                .find("c.yaml:9:16: group gpu: partition: expected a partition of slurm.conf (gpu), found \"big\""),
             std::string::npos);
 }
 
 TEST(CheckAgainstSlurm, RefusesNodeNamesThatSlurmHasAlreadyUnlessTheyAreOurs) {
   SeenNodes nodes;
   nodes[NodeName{"gpu-3"}] = {};
-  EXPECT_NE(misfit(*parse({good_group()}), slurm_with(20), nodes).find("found gpu-3 (not made by muster)"), std::string::npos);
+  EXPECT_NE(misfit(*parse({good_group()}), slurm_with(20), nodes).find("found gpu-3 (not made by muster)"),
+            std::string::npos);
   Ledger ledger;
   SlotRecord slot;
   slot.name = NodeName{"gpu-3"};
@@ -166,7 +179,9 @@ TEST(CheckAgainstSlurm, RefusesANodeNameThatEqualsANodeSet) {
 TEST(CheckAgainstSlurm, SaysHowLargeMaxNodeCountMustBe) {
   SeenNodes nodes;
   nodes[NodeName{"login"}] = {};
-  EXPECT_NE(misfit(*parse({good_group()}), slurm_with(6), nodes).find("expected slurm.conf's MaxNodeCount to be 7 or more"), std::string::npos);
+  EXPECT_NE(
+      misfit(*parse({good_group()}), slurm_with(6), nodes).find("expected slurm.conf's MaxNodeCount to be 7 or more"),
+      std::string::npos);
 }
 
 }  // namespace

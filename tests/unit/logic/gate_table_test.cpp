@@ -149,18 +149,19 @@ TEST_P(GateTableLine, IsRefusedWithItsPlaceAndReason) {
 
 INSTANTIATE_TEST_SUITE_P(
     , GateTableLine,
-    testing::Values(
-        BadLine{"UnknownKind", "weather fine", "unknown kind of line"}, BadLine{"Empty", "", "unknown kind of line"},
-        BadLine{"MissingWord", "partition gpu", "a word is missing"},
-        BadLine{"WordTooMany", "partition gpu 0 0", "there are words too many"},
-        BadLine{"TwoBlanks", "partition  gpu 0", "a word is empty"},
-        BadLine{"BlankAtTheEnd", "partition gpu 0 ", "a word is empty"},
-        BadLine{"Tab", "partition g\tu 0", "a word has a control character"},
-        BadLine{"Negative", "partition gpu -1", "expected a number from 0 to 1000000, got '-1'"},
-        BadLine{"TooLarge", "partition gpu 1000001", "expected a number from 0 to 1000000, got '1000001'"},
-        BadLine{"TimeBeyondReason", "time 253402300800", "expected a number from 0 to 253402300799, got '253402300800'"},
-        BadLine{"State", "group gpu gpu ajar 0 0 0 0 0 0 - - 0", "expected open or gathering"},
-        BadLine{"EmptyPartOfAList", "group gpu gpu open 0 0 0 0 0 0 a,,b - 0", "a list has an empty part"}),
+    testing::Values(BadLine{"UnknownKind", "weather fine", "unknown kind of line"},
+                    BadLine{"Empty", "", "unknown kind of line"},
+                    BadLine{"MissingWord", "partition gpu", "a word is missing"},
+                    BadLine{"WordTooMany", "partition gpu 0 0", "there are words too many"},
+                    BadLine{"TwoBlanks", "partition  gpu 0", "a word is empty"},
+                    BadLine{"BlankAtTheEnd", "partition gpu 0 ", "a word is empty"},
+                    BadLine{"Tab", "partition g\tu 0", "a word has a control character"},
+                    BadLine{"Negative", "partition gpu -1", "expected a number from 0 to 1000000, got '-1'"},
+                    BadLine{"TooLarge", "partition gpu 1000001", "expected a number from 0 to 1000000, got '1000001'"},
+                    BadLine{"TimeBeyondReason", "time 253402300800",
+                            "expected a number from 0 to 253402300799, got '253402300800'"},
+                    BadLine{"State", "group gpu gpu ajar 0 0 0 0 0 0 - - 0", "expected open or gathering"},
+                    BadLine{"EmptyPartOfAList", "group gpu gpu open 0 0 0 0 0 0 a,,b - 0", "a list has an empty part"}),
     [](const auto& row) { return row.param.name; });
 
 }  // namespace

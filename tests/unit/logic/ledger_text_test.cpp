@@ -39,15 +39,15 @@ SlotRecord full_slot() {
 TEST(LedgerText, ASlotComesBackAsItWent) { EXPECT_TRUE(slot_from_value(slot_to_value(full_slot())) == full_slot()); }
 
 TEST(LedgerText, NoFieldOfASlotIsLeftOut) {
-  // A record that differs from the default in every field must not lose any on its way: each member of the document is told
-  // apart from that of an empty record.
+  // A record that differs from the default in every field must not lose any on its way: each member of the document is
+  // told apart from that of an empty record.
   const Value full = slot_to_value(full_slot());
   const Value empty = slot_to_value(SlotRecord{});
   for (const auto& [key, value] : full.members()) {
     if (key == "checks") continue;
     const Value* other = empty.find(key);
     ASSERT_NE(other, nullptr) << key;
-    const bool differs = value.as_text() ? *value.as_text() != *other->as_text()
+    const bool differs = value.as_text()      ? *value.as_text() != *other->as_text()
                          : value.as_integer() ? *value.as_integer() != *other->as_integer()
                                               : *value.as_boolean() != *other->as_boolean();
     EXPECT_TRUE(differs) << key;

@@ -77,7 +77,8 @@ TEST(NodeMessages, RefuseAReportWithoutAnIdOrWithAStepThatIsNone) {
 TEST(NodeMessages, CutWhatANodeMaySay) {
   Value checks = Value::list();
   for (int i = 0; i < 1000; ++i) checks.push(Value::map({{"Name", std::string(10000, 'x')}}));
-  const auto report = read_report(Value::map({{"InstanceId", "i-1"}, {"Step", "ready"}, {"Address", "$(reboot)"}, {"Checks", checks}}));
+  const auto report =
+      read_report(Value::map({{"InstanceId", "i-1"}, {"Step", "ready"}, {"Address", "$(reboot)"}, {"Checks", checks}}));
   ASSERT_TRUE(report);
   EXPECT_EQ(report->checks.size(), 64u);
   EXPECT_EQ(report->checks[0].name.size(), 512u);

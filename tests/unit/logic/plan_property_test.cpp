@@ -67,8 +67,12 @@ class Chaos {
       case 0: world.next_launch_fails = chance(50) ? FailureClass::capacity : FailureClass::configuration; break;
       case 1: world.crash(); break;
       case 2: world.slurm_is_away = chance(50); break;
-      case 3: if (chance(20)) world.provider_loses_machines(); break;
-      case 4: if (chance(10)) lose_our_records(); break;
+      case 3:
+        if (chance(20)) world.provider_loses_machines();
+        break;
+      case 4:
+        if (chance(10)) lose_our_records();
+        break;
       case 5:  // an admin opens everything
         for (auto& [node_name, node] : world.nodes()) {
           node.drained = false;
@@ -84,7 +88,9 @@ class Chaos {
           world.node(name).reason = "admin";
         }
         break;
-      case 7: if (has_node(name)) world.node(name).not_responding = chance(50); break;
+      case 7:
+        if (has_node(name)) world.node(name).not_responding = chance(50);
+        break;
       case 8: world.hold_provider_calls = chance(30); break;
       case 9: world.restart_slurmctld(); break;
     }
@@ -104,7 +110,8 @@ class Chaos {
       if (slot.instance.empty() || (!always && !chance(40))) continue;
       const std::string name = slot.name.str();
       const bool may_start = slot.slurmd_start > 0 && slot.state != SlotState::terminating;
-      if (may_start && has_node(name) && (world.node(name).base == NodeBase::future || world.node(name).not_responding)) {
+      if (may_start && has_node(name) &&
+          (world.node(name).base == NodeBase::future || world.node(name).not_responding)) {
         world.slurmd_registers(name);
       }
       world.report(name, may_start ? NodeStep::running : NodeStep::ready);
@@ -122,14 +129,16 @@ class Chaos {
   void check(const Plan& plan, const SeenNodes& nodes) {
     const GroupRecord& group = plan.ledger.groups.at(world.spec().name);
     const auto slot_of = [&](const NodeName& name) -> const SlotRecord* {
-      for (const SlotRecord& slot : group.slots) if (slot.name == name) return &slot;
+      for (const SlotRecord& slot : group.slots)
+        if (slot.name == name) return &slot;
       return nullptr;
     };
     const auto check_names = [&](const std::vector<NodeName>& names) {
       for (const NodeName& name : names) ASSERT_NE(slot_of(name), nullptr) << name.str() << " is not ours";
     };
     for (const Action& action : plan.actions) {
-      ASSERT_FALSE(world.slurm_is_away && !std::holds_alternative<LaunchMachine>(action) && !std::holds_alternative<TerminateMachine>(action))
+      ASSERT_FALSE(world.slurm_is_away && !std::holds_alternative<LaunchMachine>(action) &&
+                   !std::holds_alternative<TerminateMachine>(action))
           << "Slurm could not be read, yet: " << describe(action);
       if (const auto* undrain = std::get_if<UndrainNodes>(&action)) {
         check_names(undrain->names);
@@ -144,7 +153,8 @@ class Chaos {
       if (const auto* create = std::get_if<CreateRecords>(&action)) check_names(create->names);
       if (const auto* erase = std::get_if<DeleteRecords>(&action)) {
         check_names(erase->names);
-        for (const NodeName& name : erase->names) ASSERT_EQ(nodes.at(name).base, NodeBase::future) << "deletes a node that is there";
+        for (const NodeName& name : erase->names)
+          ASSERT_EQ(nodes.at(name).base, NodeBase::future) << "deletes a node that is there";
       }
       if (const auto* launch = std::get_if<LaunchMachine>(&action)) {
         const bool is_new = world.launches_by_token.count(launch->token) == 0;

@@ -15,13 +15,15 @@ ProviderRun answered(Value answer) {
 }
 
 TEST(ProviderMessages, ALaunchThatAnswersWithAnIdSucceeded) {
-  const LaunchResult result = read_launch(token, answered(Value::map({{"instance_id", "i-1"}, {"address", "10.0.0.1"}})));
+  const LaunchResult result =
+      read_launch(token, answered(Value::map({{"instance_id", "i-1"}, {"address", "10.0.0.1"}})));
   EXPECT_EQ(result.failure, FailureClass::none);
   EXPECT_EQ(result.instance, InstanceId{"i-1"});
 }
 
 TEST(ProviderMessages, AStatedErrorKeepsItsClassAndMeansThatNothingWasLaunched) {
-  for (const FailureClass failure : {FailureClass::capacity, FailureClass::quota, FailureClass::configuration, FailureClass::transient}) {
+  for (const FailureClass failure :
+       {FailureClass::capacity, FailureClass::quota, FailureClass::configuration, FailureClass::transient}) {
     const Value error = Value::map({{"class", failure_class_name(failure)}, {"message", "no"}});
     const LaunchResult result = read_launch(token, answered(Value::map({{"error", error}})));
     EXPECT_EQ(result.failure, failure);
@@ -40,7 +42,8 @@ TEST(ProviderMessages, TroubleAndRubbishLeaveOpenWhetherAMachineExists) {
   EXPECT_TRUE(read_launch(token, killed).outcome_unknown);
   EXPECT_TRUE(read_launch(token, answered(Value::map())).outcome_unknown);
   EXPECT_TRUE(read_launch(token, answered(Value::map({{"instance_id", "two words"}}))).outcome_unknown);
-  EXPECT_TRUE(read_launch(token, answered(Value::map({{"instance_id", "i-1"}, {"address", "host; reboot"}}))).outcome_unknown);
+  EXPECT_TRUE(
+      read_launch(token, answered(Value::map({{"instance_id", "i-1"}, {"address", "host; reboot"}}))).outcome_unknown);
 }
 
 TEST(ProviderMessages, AListWithoutInstancesIsUnknownNotEmpty) {

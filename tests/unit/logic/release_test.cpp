@@ -30,7 +30,8 @@ Outcome decide(FakeWorld& world, const std::vector<SeenJob>& jobs) {
   Seen seen;
   seen.nodes = std::make_shared<const SeenNodes>(world.nodes());
   Outcome outcome;
-  outcome.release = plan_releases(make_gate_table(world.wanted, world.ledger, seen, world.now), jobs, world.now, world.ledger, outcome.events);
+  outcome.release = plan_releases(make_gate_table(world.wanted, world.ledger, seen, world.now), jobs, world.now,
+                                  world.ledger, outcome.events);
   return outcome;
 }
 

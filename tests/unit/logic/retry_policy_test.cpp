@@ -13,7 +13,8 @@ TEST(RetryPolicy, GrowsUpToItsCapAndNeverBeyond) {
   const RetryRule& rule = retry_rule(FailureClass::capacity);
   EXPECT_LE(retry_delay(FailureClass::capacity, 1, "gpu-1"), rule.first);
   EXPECT_LT(retry_delay(FailureClass::capacity, 1, "gpu-1"), retry_delay(FailureClass::capacity, 4, "gpu-1"));
-  for (int failures = 1; failures < 100; ++failures) EXPECT_LE(retry_delay(FailureClass::capacity, failures, "gpu-1"), rule.cap);
+  for (int failures = 1; failures < 100; ++failures)
+    EXPECT_LE(retry_delay(FailureClass::capacity, failures, "gpu-1"), rule.cap);
 }
 
 TEST(RetryPolicy, GivesTheSameAnswerToTheSameQuestion) {
@@ -22,7 +23,8 @@ TEST(RetryPolicy, GivesTheSameAnswerToTheSameQuestion) {
 
 TEST(RetryPolicy, SpreadsSlotsThatFailedTogether) {
   std::set<Duration> delays;
-  for (int slot = 0; slot < 50; ++slot) delays.insert(retry_delay(FailureClass::capacity, 5, "gpu-" + std::to_string(slot)));
+  for (int slot = 0; slot < 50; ++slot)
+    delays.insert(retry_delay(FailureClass::capacity, 5, "gpu-" + std::to_string(slot)));
   EXPECT_GT(delays.size(), 30u);
 }
 

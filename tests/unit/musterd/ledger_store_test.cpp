@@ -31,7 +31,8 @@ StoredEvent event_of(const std::string& text) {
   StoredEvent event;
   event.id = "id-" + text;
   event.time = logic::time_from_milliseconds(99);
-  event.event = {logic::EventLevel::warn, "Kind", logic::GroupName{"gpu"}, logic::NodeName{"gpu-1"}, logic::InstanceId{"i-1"}, text};
+  event.event = {logic::EventLevel::warn,  "Kind", logic::GroupName{"gpu"}, logic::NodeName{"gpu-1"},
+                 logic::InstanceId{"i-1"}, text};
   return event;
 }
 
@@ -103,7 +104,9 @@ TEST_F(LedgerStoreTest, RefusesALedgerOfAnotherVersion) {
 }
 
 TEST_F(LedgerStoreTest, SaysWhyAFileThatIsNoLedgerCannotBeOpened) {
-  ASSERT_TRUE(std::ofstream(path()) << "this is no database, though it is long enough to be taken for one at first sight" << std::string(4096, 'x'));
+  ASSERT_TRUE(
+      std::ofstream(path()) << "this is no database, though it is long enough to be taken for one at first sight"
+                            << std::string(4096, 'x'));
   const auto store = LedgerStore::open(path());
   ASSERT_FALSE(store);
   EXPECT_NE(store.error().message.find(path()), std::string::npos);

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "sys/clock.hpp"
+#include "tests/unit/sys/loop_test.hpp"
 #include "tests/unit/sys/temporary_directory.hpp"
 
 namespace muster::musterd {
@@ -18,14 +19,11 @@ using logic::LaunchResult;
 using logic::LaunchToken;
 using logic::NodeName;
 
-class ProviderDriverTest : public ::testing::Test {
+class ProviderDriverTest : public sys::LoopTest {
  protected:
-  ProviderDriverTest() : loop_(*sys::EventLoop::create()) {
-    spec_.name = "lab";
-    // Were the loop never stopped by the test, it would stop here.
-    guard_ = loop_->after(std::chrono::seconds{20}, [this] { loop_->stop(); });
-  }
-  void add_group(const std::string& name, const std::string& script, logic::Duration timeout = std::chrono::seconds{10}) {
+  ProviderDriverTest() { spec_.name = "lab"; }
+  void add_group(const std::string& name, const std::string& script,
+                 logic::Duration timeout = std::chrono::seconds{10}) {
     const std::string path = directory_.path() + "/" + name;
     std::ofstream(path) << "#!/bin/sh\n" << script << "\n";
     ::chmod(path.c_str(), 0755);
@@ -42,19 +40,21 @@ class ProviderDriverTest : public ::testing::Test {
   void start(int at_once = 2) {
     driver_ = std::make_unique<ProviderDriver>(
         *loop_, at_once,
-        ProviderDriver::Events{[this](LaunchResult result) {
-                                 results_.push_back(std::move(result));
-                                 if (results_.size() == wanted_) loop_->stop();
-                               },
-                               [this](logic::TerminateResult) { loop_->stop(); },
-                               [this](const GroupName&, logic::Time, logic::Result<std::vector<logic::SeenMachine>> list) {
-                                 list_.emplace(std::move(list));
-                                 loop_->stop();
-                               }});
+        ProviderDriver::Events{
+            [this](LaunchResult result) {
+              results_.push_back(std::move(result));
+              if (results_.size() == wanted_) loop_->stop();
+            },
+            [this](logic::TerminateResult) { loop_->stop(); },
+            [this](const GroupName&, logic::Time, logic::Result<std::vector<logic::SeenMachine>> list) {
+              list_.emplace(std::move(list));
+              loop_->stop();
+            }});
     driver_->configure(spec_);
   }
   void launch(const std::string& group, int number) {
-    driver_->launch(LaunchMachine{GroupName{group}, NodeName{group + "-1"}, LaunchToken{group + "." + std::to_string(number)}, number});
+    driver_->launch(LaunchMachine{GroupName{group}, NodeName{group + "-1"},
+                                  LaunchToken{group + "." + std::to_string(number)}, number});
   }
   void run_for(std::size_t results) {
     wanted_ = results;
@@ -62,8 +62,6 @@ class ProviderDriverTest : public ::testing::Test {
   }
 
   sys::TemporaryDirectory directory_;
-  std::unique_ptr<sys::EventLoop> loop_;
-  sys::EventLoop::Handle guard_;
   logic::ClusterSpec spec_;
   std::unique_ptr<ProviderDriver> driver_;
   std::vector<LaunchResult> results_;
@@ -72,7 +70,9 @@ class ProviderDriverTest : public ::testing::Test {
 };
 
 TEST_F(ProviderDriverTest, GivesTheProgramItsRequestAndTakesItsAnswer) {
-  add_group("good", R"(read line; case "$1 $line" in "launch "*'"token":"good.1"'*) echo '{"instance_id":"i-1"}';; *) exit 9;; esac)");
+  add_group(
+      "good",
+      R"(read line; case "$1 $line" in "launch "*'"token":"good.1"'*) echo '{"instance_id":"i-1"}';; *) exit 9;; esac)");
   start();
   launch("good", 1);
   run_for(1);

@@ -31,13 +31,17 @@ TEST(Settings, TheSocketAndTheGateTableFollowTheRunDirectory) {
 }
 
 TEST(Settings, NameTheLineAndColumnOfAnUnknownKey) {
-  EXPECT_EQ(parse("port: 1\nprot: 2\n").error().message, "m.yaml:2:7: musterd: unknown key \"prot\"; did you mean \"port\"?");
+  EXPECT_EQ(parse("port: 1\nprot: 2\n").error().message,
+            "m.yaml:2:7: musterd: unknown key \"prot\"; did you mean \"port\"?");
 }
 
 TEST(Settings, RefuseAWrongTypeAValueOutOfRangeAndARelativePath) {
-  EXPECT_EQ(parse("port: many\n").error().message, "m.yaml:1:7: musterd: port: expected a whole number from 1 to 65535, found \"many\"");
-  EXPECT_EQ(parse("port: 70000\n").error().message, "m.yaml:1:7: musterd: port: expected a whole number from 1 to 65535, found 70000");
-  EXPECT_EQ(parse("socket: here\n").error().message, "m.yaml:1:9: musterd: socket: expected an absolute path, found \"here\"");
+  EXPECT_EQ(parse("port: many\n").error().message,
+            "m.yaml:1:7: musterd: port: expected a whole number from 1 to 65535, found \"many\"");
+  EXPECT_EQ(parse("port: 70000\n").error().message,
+            "m.yaml:1:7: musterd: port: expected a whole number from 1 to 65535, found 70000");
+  EXPECT_EQ(parse("socket: here\n").error().message,
+            "m.yaml:1:9: musterd: socket: expected an absolute path, found \"here\"");
 }
 
 TEST(Settings, EveryKeyOfTheTableIsReadAndNoOther) {

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "sys/files.hpp"
+#include "tests/unit/sys/loop_test.hpp"
 #include "tests/unit/sys/temporary_directory.hpp"
 
 namespace muster::sys {
@@ -79,7 +80,8 @@ TEST(ChildProcess, KillsAProgramThatWritesTooMuch) {
 }
 
 TEST(ChildProcess, KeepsTheEndOfItsDiagnostics) {
-  const auto finished = run_shell("i=0; while [ $i -lt 2000 ]; do echo line $i >&2; i=$((i+1)); done; echo last words >&2");
+  const auto finished =
+      run_shell("i=0; while [ $i -lt 2000 ]; do echo line $i >&2; i=$((i+1)); done; echo last words >&2");
   ASSERT_TRUE(finished);
   EXPECT_LE(finished->diagnostics.size(), 4096u);
   EXPECT_NE(finished->diagnostics.find("last words\n"), std::string::npos);
@@ -99,17 +101,8 @@ TEST(ChildProcess, GivesTheChildNoDescriptorsAndNoBlockedSignals) {
   EXPECT_EQ(finished->signal, SIGPIPE);
 }
 
-class LineProcessTest : public testing::Test {
+class LineProcessTest : public LoopTest {
  protected:
-  void SetUp() override {
-    auto made = EventLoop::create();
-    ASSERT_TRUE(made);
-    loop_ = std::move(*made);
-    limit_ = loop_->after(seconds{20}, [this] {
-      ADD_FAILURE() << "nothing stopped the loop";
-      loop_->stop();
-    });
-  }
   void start(const std::string& script) {
     LineProcess::Events events;
     events.line = [this](std::string line) {
@@ -124,8 +117,6 @@ class LineProcessTest : public testing::Test {
     ASSERT_TRUE(started);
     process_ = std::move(*started);
   }
-  std::unique_ptr<EventLoop> loop_;
-  EventLoop::Handle limit_;
   std::unique_ptr<LineProcess> process_;
   std::vector<std::string> lines_;
   std::function<void()> on_line_;

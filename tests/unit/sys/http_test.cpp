@@ -15,6 +15,7 @@
 #include "sys/clock.hpp"
 #include "sys/http_client.hpp"
 #include "sys/http_server.hpp"
+#include "tests/unit/sys/loop_test.hpp"
 #include "tests/unit/sys/private_munged.hpp"
 #include "tests/unit/sys/temporary_directory.hpp"
 
@@ -27,16 +28,10 @@ using std::chrono::seconds;
 
 using Answer = logic::Result<HttpAnswer>;
 
-class HttpTest : public testing::Test {
+class HttpTest : public LoopTest {
  protected:
   void SetUp() override {
-    auto made = EventLoop::create();
-    ASSERT_TRUE(made);
-    loop_ = std::move(*made);
-    limit_ = loop_->after(seconds{20}, [this] {
-      ADD_FAILURE() << "nothing stopped the loop";
-      loop_->stop();
-    });
+    LoopTest::SetUp();
     settings_.socket_path = directory_.file("musterd.sock");
   }
   void start_server() {
@@ -77,8 +72,6 @@ class HttpTest : public testing::Test {
   }
 
   TemporaryDirectory directory_;
-  std::unique_ptr<EventLoop> loop_;
-  EventLoop::Handle limit_;
   HttpServerSettings settings_;
   std::unique_ptr<HttpServer> server_;
   std::unique_ptr<HttpClient> client_;
@@ -190,7 +183,8 @@ TEST_F(HttpTest, LetsACallbackDestroyTheClient) {
     client_.reset();
     loop_->stop();
   });
-  const auto other = client_->call("Muster.Wait", Value::map(), seconds{5}, [&](const Answer&) { other_called = true; });
+  const auto other =
+      client_->call("Muster.Wait", Value::map(), seconds{5}, [&](const Answer&) { other_called = true; });
   ASSERT_TRUE(loop_->run());
   EXPECT_FALSE(other_called);
 }
@@ -202,10 +196,11 @@ TEST_F(HttpTest, ServesManyCallsAtATime) {
   int answered = 0;
   std::vector<std::unique_ptr<HttpCall>> handles;
   for (int index = 0; index < calls; ++index) {
-    handles.push_back(client_->call(index % 2 == 0 ? "Muster.Wait" : "Muster.Echo", Value::map({{"I", index}}), seconds{15}, [&](const Answer& answer) {
-      EXPECT_TRUE(answer && answer->status == 200);
-      if (++answered == calls) loop_->stop();
-    }));
+    handles.push_back(client_->call(index % 2 == 0 ? "Muster.Wait" : "Muster.Echo", Value::map({{"I", index}}),
+                                    seconds{15}, [&](const Answer& answer) {
+                                      EXPECT_TRUE(answer && answer->status == 200);
+                                      if (++answered == calls) loop_->stop();
+                                    }));
   }
   on_waiting_ = [&] {
     if (waiting_.size() < calls / 2) return;
@@ -251,7 +246,8 @@ TEST_F(HttpTest, ReplacesASocketThatAKilledServerLeftButNotALiveOne) {
 }
 
 /// What a client that is not ours sends; the status line of the answer.
-class RawRequest : public HttpTest, public testing::WithParamInterface<std::tuple<const char*, const char*, const char*>> {};
+class RawRequest : public HttpTest,
+                   public testing::WithParamInterface<std::tuple<const char*, const char*, const char*>> {};
 
 TEST_P(RawRequest, IsRefusedWithTheRightStatus) {
   start_server();
@@ -282,7 +278,8 @@ INSTANTIATE_TEST_SUITE_P(
                     std::tuple{"another_path", "POST /x HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}", "404"},
                     std::tuple{"no_json", "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\n{x}", "400"},
                     std::tuple{"no_object", "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n[]", "400"},
-                    std::tuple{"a_huge_length", "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999\r\n\r\n", "413"}),
+                    std::tuple{"a_huge_length", "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999\r\n\r\n",
+                               "413"}),
     [](const auto& row) { return std::string(std::get<0>(row.param)); });
 
 class HttpOverTcp : public HttpTest {

@@ -23,12 +23,13 @@ class PrivateMunged {
     // munged refuses a directory that others may write to, or may not enter.
     chmod(directory_.path().c_str(), 0755);
     if (!replace_file(directory_.file("key"), key, 0600)) return;
-    auto run = run_command(loop,
-                           {{"munged", "--foreground", "--force", "--num-threads=2", "--key-file=" + directory_.file("key"),
-                             "--socket=" + socket(), "--pid-file=" + directory_.file("pid"),
-                             "--log-file=" + directory_.file("log"), "--seed-file=" + directory_.file("seed")},
-                            {{"PATH", "/usr/sbin:/usr/bin:/sbin:/bin"}}},
-                           "", std::chrono::minutes{2}, [](const Finished&) {});
+    auto run =
+        run_command(loop,
+                    {{"munged", "--foreground", "--force", "--num-threads=2", "--key-file=" + directory_.file("key"),
+                      "--socket=" + socket(), "--pid-file=" + directory_.file("pid"),
+                      "--log-file=" + directory_.file("log"), "--seed-file=" + directory_.file("seed")},
+                     {{"PATH", "/usr/sbin:/usr/bin:/sbin:/bin"}}},
+                    "", std::chrono::minutes{2}, [](const Finished&) {});
     if (!run) return;
     run_ = std::move(*run);
     for (int attempt = 0; attempt < 20 && !is_up_; ++attempt) {

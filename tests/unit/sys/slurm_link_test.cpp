@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "sys/files.hpp"
+#include "tests/unit/sys/loop_test.hpp"
 #include "tests/unit/sys/temporary_directory.hpp"
 
 namespace muster::sys {
@@ -16,16 +17,10 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 /// Speaks to a stand-in for muster-slurm: a shell script whose answers depend on the operation.
-class SlurmLinkTest : public testing::Test {
+class SlurmLinkTest : public LoopTest {
  protected:
   void SetUp() override {
-    auto made = EventLoop::create();
-    ASSERT_TRUE(made);
-    loop_ = std::move(*made);
-    limit_ = loop_->after(seconds{20}, [this] {
-      ADD_FAILURE() << "nothing stopped the loop";
-      loop_->stop();
-    });
+    LoopTest::SetUp();
     use_helper(R"(echo '{"hello":"muster-slurm","slurm_version":"22.05.8","protocol":1}'
 while read -r line; do
   id=$(echo "$line" | sed 's/.*"id":\([0-9]*\).*/\1/')
@@ -55,8 +50,6 @@ done)");
   void run() { ASSERT_TRUE(loop_->run()); }
 
   TemporaryDirectory directory_;
-  std::unique_ptr<EventLoop> loop_;
-  EventLoop::Handle limit_;
   std::unique_ptr<SlurmLink> link_;
   std::vector<logic::Result<Value>> answers_;
   std::vector<std::string> order_;
@@ -116,7 +109,8 @@ TEST_F(SlurmLinkTest, SaysWhyAHelperEndedAndWaitsBeforeTheNextStart) {
   ask("nodes");
   run();
   ASSERT_FALSE(answers_[0]);
-  EXPECT_NE(answers_[0].error().message.find("ended with exit status 1: slurm_init: fatal: no such thing"), std::string::npos)
+  EXPECT_NE(answers_[0].error().message.find("ended with exit status 1: slurm_init: fatal: no such thing"),
+            std::string::npos)
       << answers_[0].error().message;
   ASSERT_FALSE(answers_[1]);
   EXPECT_NE(answers_[1].error().message.find("next start in 1 s"), std::string::npos) << answers_[1].error().message;
@@ -181,7 +175,8 @@ TEST(SlurmRequest, WaitsForItsAnswer) {
                            "#!/bin/sh\necho '{\"hello\":\"muster-slurm\",\"protocol\":1}'; read -r line; "
                            "echo '{\"id\":1,\"ok\":true,\"conf\":\"'$SLURM_CONF'\"}'; cat\n",
                            0755));
-  const auto answer = slurm_request_and_wait({directory.file("helper"), "/some/slurm.conf"}, Value::map({{"op", "config"}}), seconds{10});
+  const auto answer = slurm_request_and_wait({directory.file("helper"), "/some/slurm.conf"},
+                                             Value::map({{"op", "config"}}), seconds{10});
   ASSERT_TRUE(answer) << answer.error().message;
   EXPECT_EQ(answer->text_or("conf"), "/some/slurm.conf");
 }

@@ -34,13 +34,14 @@ TEST_F(SqliteTest, ReadsBackWhatWasBound) {
   const std::string odd("quote ' nul \0 end", 17);
   ASSERT_TRUE(database_->run("INSERT INTO slot VALUES(?,?,?)", {odd, std::int64_t{1} << 40, std::monostate{}}));
   int rows = 0;
-  ASSERT_TRUE(database_->run("SELECT name, count, share FROM slot WHERE count > ?", {std::int64_t{1}}, [&](const SqlRow& row) {
-    ++rows;
-    EXPECT_EQ(row.text(0), odd);
-    EXPECT_EQ(row.integer(1), std::int64_t{1} << 40);
-    EXPECT_TRUE(row.is_null(2));
-    EXPECT_EQ(row.real(2), 0);
-  }));
+  ASSERT_TRUE(
+      database_->run("SELECT name, count, share FROM slot WHERE count > ?", {std::int64_t{1}}, [&](const SqlRow& row) {
+        ++rows;
+        EXPECT_EQ(row.text(0), odd);
+        EXPECT_EQ(row.integer(1), std::int64_t{1} << 40);
+        EXPECT_TRUE(row.is_null(2));
+        EXPECT_EQ(row.real(2), 0);
+      }));
   EXPECT_EQ(rows, 1);
 }
 
@@ -72,7 +73,9 @@ TEST_F(SqliteTest, SaysWhatIsWrongWithAStatement) {
   EXPECT_NE(status.error().message.find(path_ + ": SELEKT 1: near \"SELEKT\""), std::string::npos);
 }
 
-TEST_F(SqliteTest, RefusesAWrongNumberOfValues) { EXPECT_FALSE(database_->run("INSERT INTO slot VALUES(?,?,?)", {"a"})); }
+TEST_F(SqliteTest, RefusesAWrongNumberOfValues) {
+  EXPECT_FALSE(database_->run("INSERT INTO slot VALUES(?,?,?)", {"a"}));
+}
 
 TEST_F(SqliteTest, RefusesAKeyThatIsThere) {
   ASSERT_TRUE(insert("a"));
@@ -85,7 +88,8 @@ TEST_F(SqliteTest, RefusesAKeyThatIsThere) {
 TEST_F(SqliteTest, TellsAFullDiskClearly) {
   ASSERT_TRUE(database_->run_script("PRAGMA max_page_count=3;"));
   logic::Status status = logic::Done{};
-  for (int index = 0; index < 1000 && status; ++index) status = insert("name " + std::to_string(index) + std::string(500, 'x'));
+  for (int index = 0; index < 1000 && status; ++index)
+    status = insert("name " + std::to_string(index) + std::string(500, 'x'));
   ASSERT_FALSE(status);
   EXPECT_EQ(status.error().kind, logic::ErrorKind::retry);
   EXPECT_NE(status.error().message.find("the file system is full"), std::string::npos);

@@ -70,7 +70,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Refused{"an_open_list", "a: [1,2", "f.yaml:1:"}, Refused{"a_tab", "a:\n\t- b", "f.yaml:2:"},
                     Refused{"wrong_indent", "a:\n  b: 1\n c: 2", "f.yaml:3:2:"},
                     Refused{"a_list_as_key", "{[1]: 2}", "f.yaml:1:2: a key has to be a text"},
-                    Refused{"too_deep", std::string(33, '[') + std::string(33, ']'), "f.yaml:1:33: more than 32 levels"},
+                    Refused{"too_deep", std::string(33, '[') + std::string(33, ']'),
+                            "f.yaml:1:33: more than 32 levels"},
                     Refused{"a_nul_byte", std::string("a: \0", 4), "f.yaml: holds a NUL byte"},
                     Refused{"too_large", std::string((1u << 20) + 1, ' '), "f.yaml: larger than"}),
     [](const auto& row) { return row.param.name; });
