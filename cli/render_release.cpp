@@ -16,6 +16,7 @@ constexpr const char* released_comment = "muster: released by hand (muster relea
 
 bool is_held_by_muster(const Value& job) {
   return job.integer_or("priority", 1) == 0 && job.text_or("state") == "PENDING" &&
+         job.text_or("reason") != "JobHeldAdmin" &&
          job.text_or("admin_comment").rfind(logic::held_comment_prefix, 0) == 0;
 }
 

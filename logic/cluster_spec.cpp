@@ -135,11 +135,14 @@ void read_group(const Value& value, std::size_t index, ClusterSpec& spec, Proble
   group.instance_type = reader.text("instance_type", "");
   group.node_prefix = reader.text("node_prefix", group.name.str() + "-");
   group.prefix_place = reader.place_of("node_prefix");
-  if (!is_token(group.node_prefix) || group.node_prefix.size() > 55 ||
+  const char first = group.node_prefix.empty() ? '-' : group.node_prefix.front();
+  const bool begins_with_letter = (first >= 'a' && first <= 'z') || (first >= 'A' && first <= 'Z');
+  if (!is_token(group.node_prefix) || !begins_with_letter || group.node_prefix.size() > 55 ||
       group.node_prefix.find('_') != std::string::npos) {
-    problems.add(group.prefix_place,
-                 title + ": node_prefix: expected letters, digits, \"-\" or \".\" (55 at most), found \"" +
-                     group.node_prefix + "\"");
+    problems.add(
+        group.prefix_place,
+        title + ": node_prefix: expected a letter and then letters, digits, \"-\" or \".\" (55 at most), found \"" +
+            group.node_prefix + "\"");
   }
   if (const Value* node = reader.map("node", true)) read_node(*node, title, group, problems);
   group.deadline = reader.duration("deadline", group.deadline);

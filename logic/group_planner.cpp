@@ -15,8 +15,9 @@ namespace {
 constexpr std::string_view unregistered_reason = "muster:unregistered";
 
 /// Slurm's own texts, set at a registration it does not like; they say nothing about somebody's will (node_mgr.c).
-constexpr std::array<std::string_view, 6> slurm_fault_texts{
-    "Low ", "gres/", "Not responding", "Node unexpectedly rebooted", "low ", " : Not responding"};
+constexpr std::array<std::string_view, 7> slurm_fault_texts{
+    "Low RealMemory (reported:",  "Low TmpDisk (reported:", "Low socket*core", "Low CPUs", "Not responding",
+    "Node unexpectedly rebooted", " : Not responding"};
 
 /// What two more starts of slurmd do not mend, a third will not: the attempt then fails by its deadline.
 constexpr int slurmd_starts_at_most = 3;
@@ -27,6 +28,8 @@ constexpr Duration second_look_after = std::chrono::seconds{5};
 bool starts_with(std::string_view text, std::string_view prefix) { return text.substr(0, prefix.size()) == prefix; }
 
 bool is_slurm_fault(std::string_view reason) {
+  if (starts_with(reason, "gres/"))
+    return reason.find(" count reported lower than configured (") != std::string_view::npos;
   return std::any_of(slurm_fault_texts.begin(), slurm_fault_texts.end(),
                      [&](std::string_view known) { return starts_with(reason, known); });
 }
@@ -175,6 +178,13 @@ void GroupPlanner::take_mail() {
 void GroupPlanner::take_launch_result(SlotRecord& slot, const LaunchResult& result) {
   if (slot.state != SlotState::launching || slot.token != result.token) return;  // an answer that came too late
   if (result.failure == FailureClass::none) {
+    if (const std::string holder = holder_of(result.instance, slot); !holder.empty()) {
+      // To take it would be to end that node's machine some day.
+      fail_attempt(slot, FailureClass::configuration,
+                   "the provider answered with machine " + result.instance.str() + ", which stands behind " + holder,
+                   false);
+      return;
+    }
     slot.instance = result.instance;
     slot.address = result.address;
     slot.launched_at = now_;
@@ -195,6 +205,16 @@ void GroupPlanner::take_launch_result(SlotRecord& slot, const LaunchResult& resu
     return;
   }
   fail_attempt(slot, result.failure, result.message, false);
+}
+
+std::string GroupPlanner::holder_of(const InstanceId& instance, const SlotRecord& slot) const {
+  if (const auto taken = mail_.taken_instances.find(instance); taken != mail_.taken_instances.end()) {
+    if (taken->second != slot.name) return taken->second.str();
+  }
+  for (const SlotRecord& other : group_.slots) {
+    if (other.instance == instance && other.name != slot.name) return other.name.str();
+  }
+  return "";
 }
 
 void GroupPlanner::take_terminate_result(SlotRecord& slot, const TerminateResult& result) {
@@ -230,10 +250,43 @@ void GroupPlanner::take_report(SlotRecord& slot, const NodeReport& report) {
   slot.checks = report.checks;
 }
 
+// A machine that carries a token of one of our slots, but of an attempt that is over: its launch was taken for failed,
+// or its answer was lost in a crash. Seen in two lists, it is ended.
+void GroupPlanner::end_orphans(const Seen::Machines& list) {
+  std::unordered_map<std::string, const SlotRecord*> by_name;
+  for (const SlotRecord& slot : group_.slots) by_name.emplace(cluster_ + "." + slot.name.str(), &slot);
+  std::map<InstanceId, Time> orphans;
+  for (const SeenMachine& machine : list.machines) {
+    if (machine.state == "terminated" || machine.state == "stopping") continue;
+    const std::string& token = machine.token.str();
+    const auto found = by_name.find(token.substr(0, token.rfind('.')));
+    if (found == by_name.end() || found->second->token == machine.token || found->second->instance == machine.instance)
+      continue;
+    const SlotRecord& slot = *found->second;
+    if (!holder_of(machine.instance, slot).empty()) continue;
+    const auto known = group_.orphans.find(machine.instance);
+    const Time since = known == group_.orphans.end() ? list.listed_at : known->second;
+    orphans.emplace(machine.instance, since);
+    if (list.listed_at < since + second_look_after || seen_.terminations_in_flight.count(machine.instance) > 0)
+      continue;
+    Event told;
+    told.level = EventLevel::warn;
+    told.kind = "OrphanEnded";
+    told.group = spec_.name;
+    told.node = slot.name;
+    told.instance = machine.instance;
+    told.text = "machine " + machine.instance.str() + " is of an earlier attempt (" + token + ") and is ended";
+    plan_.events.push_back(std::move(told));
+    machine_actions_.emplace_back(TerminateMachine{spec_.name, slot.name, machine.instance, machine.token});
+  }
+  group_.orphans = std::move(orphans);
+}
+
 void GroupPlanner::take_list() {
   const auto found = seen_.machines.find(spec_.name);
   if (found == seen_.machines.end()) return;
   const Seen::Machines& list = found->second;
+  end_orphans(list);
   std::unordered_map<LaunchToken, const SeenMachine*> by_token;
   for (const SeenMachine& machine : list.machines) by_token.emplace(machine.token, &machine);
   for (SlotRecord& slot : group_.slots) {
@@ -313,10 +366,20 @@ void GroupPlanner::plan_record(SlotRecord& slot) {
 bool GroupPlanner::mend_gres(SlotRecord& slot, const SeenNode& node) {
   if (node.gres == wanted_gres_ || node_offers(node.gres, spec_.gres)) return false;
   if (node.base == NodeBase::future) {
+    const bool was_tried = slot.last_failure == FailureClass::configuration;
+    if (was_tried && now_ < slot.retry_at) {
+      fall_due(slot.retry_at);
+      return true;
+    }
     delete_.push_back(slot.name);
     create_.push_back(slot.name);
     slot.our_reason.clear();
     if (was_registered(slot)) registration_lost(slot, "Slurm has put its record back to FUTURE");
+    note_problem(slot, FailureClass::configuration,
+                 "Slurm's record of it has GRES \"" + node.gres + "\", wanted is " + wanted_gres_);
+    // Once at once; a slurmctld that does it again (its GresTypes lack one, say) is not hurried.
+    if (was_tried) slot.retry_at = now_ + retry_delay(FailureClass::configuration, slot.failures, slot.name.str());
+    damaged_records_.push_back(slot.name);
     return true;
   }
   if (slot.state == SlotState::in_service || node.has_jobs() || !node.is_registered() || node.invalid_registration)
@@ -470,8 +533,8 @@ void GroupPlanner::plan_registering(SlotRecord& slot, const SeenNode* node) {
     move_to(slot, SlotState::settling);
     return plan_in_slurm(slot, node);
   }
-  // It runs, but Slurm has not heard of it: slurmctld was away when it registered, or has lost it since (peers 1.3:
-  // slurmd believes that it is registered and does not try again).
+  // It runs, but Slurm has not heard of it: slurmctld was away when it registered, or has lost it since. slurmd
+  // believes that it is registered and does not try again.
   const Time patience_ends = slot.state_since + spec_.register_timeout / 3;
   if (started && node && node->base == NodeBase::future && !node->invalid_registration &&
       slot.slurmd_start < slurmd_starts_at_most) {
@@ -623,7 +686,14 @@ void GroupPlanner::emit_batches() {
   if (!closed_again_.empty()) {
     event(EventLevel::warn, "NodesClosedAgain", nullptr,
           "somebody opened " + names_text(closed_again_) +
-              " while the group gathers; closed again (the deliberate way is: muster open " + spec_.name.str() + ")");
+              (group_.gate_open ? " before it was ready; closed again"
+                                : " while the group gathers; closed again (the deliberate way is: muster open " +
+                                      spec_.name.str() + ")"));
+  }
+  if (!damaged_records_.empty()) {
+    event(EventLevel::warn, "RecordsDamaged", nullptr,
+          "the records of " + names_text(damaged_records_) + " are not as they were made (" + gres_text(spec_.gres) +
+              " is missing, as after a restart of slurmctld); they are made again");
   }
   if (!lost_records_.empty()) {
     event(EventLevel::warn, "RecordsLost", nullptr,

@@ -19,6 +19,7 @@ struct GroupMail {
   std::vector<const LaunchResult*> launch_results;
   std::vector<const TerminateResult*> terminate_results;
   std::vector<const NodeReport*> reports;
+  std::unordered_map<InstanceId, NodeName> taken_instances;  ///< of all groups; filled where a launch was answered
 };
 
 class GroupPlanner {
@@ -35,6 +36,8 @@ class GroupPlanner {
   void take_report(SlotRecord& slot, const NodeReport& report);
   void take_mail();
   void take_list();
+  void end_orphans(const Seen::Machines& list);
+  std::string holder_of(const InstanceId& instance, const SlotRecord& slot) const;
 
   // One slot's record in Slurm.
   void plan_record(SlotRecord& slot);
@@ -87,6 +90,7 @@ class GroupPlanner {
   SetAddresses addresses_;
   std::vector<NodeName> closed_again_;  ///< somebody opened them while the group gathers
   std::vector<NodeName> lost_records_;
+  std::vector<NodeName> damaged_records_;
   std::vector<Action> machine_actions_;
 };
 

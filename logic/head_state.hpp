@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "logic/cluster_spec.hpp"
@@ -37,6 +38,9 @@ struct HeadState {
   bool slurm_is_up = false;
   Time slurm_since = no_time;  ///< since when up or away; no_time before the first look
   std::string slurm_trouble;   ///< why it could not be read
+
+  /// When the machines' noded were last heard, since musterd started. An idle noded asks once a minute.
+  std::unordered_map<InstanceId, Time> heard_at;
 
   std::deque<StoredEvent> events;  ///< the newest, oldest first
   std::string store_trouble;       ///< why the ledger could not be written; empty when it can

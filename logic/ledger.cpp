@@ -67,7 +67,7 @@ auto tied(const SlotRecord& slot) {
 auto tied(const GroupRecord& group) {
   return std::tie(group.name, group.status, group.status_reason, group.gate_open, group.created_at,
                   group.gate_opened_at, group.deadline, group.deadline_told, group.launches, group.retries,
-                  group.arrivals);
+                  group.arrivals, group.orphans);
 }
 
 }  // namespace

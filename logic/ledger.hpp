@@ -31,7 +31,8 @@ enum class FailureClass {
 std::string_view failure_class_name(FailureClass failure);
 FailureClass failure_class_from_name(std::string_view name);
 
-/// Where a slot's machine is on its way. Every state but waiting, ready and in_service has a deadline.
+/// Where a slot's machine is on its way. booting and registering have a deadline of their own; launching and
+/// terminating are calls of the provider, which its call_timeout ends.
 enum class SlotState {
   waiting,      ///< no machine; the next attempt comes at retry_at, once the record is seen FUTURE+DRAIN
   launching,    ///< the launch is written down under its token; its outcome is not known yet
@@ -107,8 +108,9 @@ struct GroupRecord {
   bool deadline_told = false;  ///< the event about the missed deadline was written
   int launches = 0;
   int retries = 0;
-  std::vector<Time> arrivals;     ///< when nodes became ready, the newest 16
-  std::vector<SlotRecord> slots;  ///< in the order of their index
+  std::vector<Time> arrivals;          ///< when nodes became ready, the newest 16
+  std::map<InstanceId, Time> orphans;  ///< machines of attempts that are over, and the list that first showed them
+  std::vector<SlotRecord> slots;       ///< in the order of their index
 
   friend bool operator==(const GroupRecord& a, const GroupRecord& b);
 };

@@ -77,6 +77,10 @@ SlotRecord slot_from_value(const Value& value) {
 Value group_to_value(const GroupRecord& group) {
   Value arrivals = Value::list();
   for (const Time arrival : group.arrivals) arrivals.push(time_value(arrival));
+  Value orphans = Value::list();
+  for (const auto& [instance, since] : group.orphans) {
+    orphans.push(Value::map({{"instance", instance.str()}, {"since", time_value(since)}}));
+  }
   return Value::map({{"name", group.name.str()},
                      {"status", group_status_name(group.status)},
                      {"status_reason", group.status_reason},
@@ -87,7 +91,8 @@ Value group_to_value(const GroupRecord& group) {
                      {"deadline_told", group.deadline_told},
                      {"launches", group.launches},
                      {"retries", group.retries},
-                     {"arrivals", std::move(arrivals)}});
+                     {"arrivals", std::move(arrivals)},
+                     {"orphans", std::move(orphans)}});
 }
 
 GroupRecord group_from_value(const Value& value) {
@@ -104,6 +109,9 @@ GroupRecord group_from_value(const Value& value) {
   group.retries = int_member(value, "retries");
   for (const Value& arrival : value.list_or_empty("arrivals")) {
     if (arrival.as_integer()) group.arrivals.push_back(time_from_milliseconds(*arrival.as_integer()));
+  }
+  for (const Value& orphan : value.list_or_empty("orphans")) {
+    group.orphans.emplace(InstanceId{orphan.text_or("instance")}, time_member(orphan, "since"));
   }
   return group;
 }

@@ -170,9 +170,13 @@ Result<NodeReport> read_report(const Value& body) {
 }
 
 bool is_numeric_address(const std::string& text) {
-  return !text.empty() && text.size() <= 45 && std::all_of(text.begin(), text.end(), [](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F') || c == '.' || c == ':';
-  });
+  const auto consists_of_digits = [&](std::string_view more) {
+    return std::all_of(text.begin(), text.end(),
+                       [&](char c) { return (c >= '0' && c <= '9') || more.find(c) != std::string_view::npos; });
+  };
+  if (text.empty() || text.size() > 45) return false;
+  if (text.find(':') != std::string::npos) return consists_of_digits("abcdefABCDEF.:");
+  return std::count(text.begin(), text.end(), '.') == 3 && consists_of_digits(".");
 }
 
 }  // namespace muster::logic

@@ -23,7 +23,14 @@ class Inbox {
     for (const LaunchResult& result : seen.launch_results) {
       const auto group = by_token.find(result.token);
       if (group == by_token.end()) continue;
-      mail_[group->second].launch_results.push_back(&result);
+      GroupMail& mail = mail_[group->second];
+      mail.launch_results.push_back(&result);
+      for (const auto& [other, record] : ledger.groups) {
+        for (const SlotRecord& slot : record.slots) {
+          if (slot.instance == result.instance && !slot.instance.empty())
+            mail.taken_instances.emplace(slot.instance, slot.name);
+        }
+      }
       // A node may report within the same pass that learns of its launch.
       if (!result.instance.empty()) by_instance.emplace(result.instance, group->second);
     }

@@ -32,7 +32,7 @@ std::optional<StatedError> stated_error(const Value& answer) {
 }
 
 bool is_id(const std::string& text) {
-  return !text.empty() && text.size() <= 256 &&
+  return !text.empty() && text.size() <= 128 &&
          std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 127 && c != '"' && c != '\\'; });
 }
 
@@ -77,7 +77,7 @@ LaunchResult read_launch(const LaunchToken& token, const ProviderRun& run) {
   const std::string instance = run.answer.text_or("instance_id");
   if (!is_id(instance))
     return unknown(
-        "launch: expected instance_id (printable, no blanks, 256 at most) in the provider's answer, found \"" +
+        "launch: expected instance_id (printable, no blanks, 128 at most) in the provider's answer, found \"" +
         instance.substr(0, 60) + "\"");
   const std::string address = run.answer.text_or("address");
   if (!address.empty() && !is_numeric_address(address))

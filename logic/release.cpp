@@ -66,8 +66,9 @@ GateTable make_gate_table(const ClusterSpec& wanted, const Ledger& ledger, const
   return table;
 }
 
-bool is_held_by_us(const SeenJob& job) {
-  return job.state == "PENDING" && job.priority == 0 && starts_with(job.admin_comment, held_comment_prefix);
+bool is_held_by_us(const SeenJob& job, const Ledger& ledger) {
+  return job.state == "PENDING" && job.priority == 0 && job.reason != "JobHeldAdmin" &&
+         starts_with(job.admin_comment, held_comment_prefix) && ledger.released_by_others.count(job.id) == 0;
 }
 
 JobRequest request_of(const SeenJob& job) {
@@ -87,9 +88,9 @@ ReleaseJobs plan_releases(const GateTable& table, const std::vector<SeenJob>& jo
   std::set<JobId> still_there;
   for (const SeenJob& job : jobs) {
     if (!starts_with(job.admin_comment, held_comment_prefix)) continue;
-    const HoldDecision decision = decide_hold(table, request_of(job), now);
-    if (is_held_by_us(job)) {
-      if (decision.verdict != HoldDecision::Verdict::admit) continue;
+    still_there.insert(job.id);
+    if (is_held_by_us(job, ledger)) {
+      if (decide_hold(table, request_of(job), now).verdict != HoldDecision::Verdict::admit) continue;
       const std::string waited = duration_text(std::max(Duration{0}, now - job.submitted_at));
       release.jobs.push_back({job.id, "muster: released after " + waited + " on hold"});
       events.push_back(
@@ -99,9 +100,7 @@ ReleaseJobs plan_releases(const GateTable& table, const std::vector<SeenJob>& jo
            {},
            {},
            "job " + std::to_string(job.id) + ": its nodes are open; released after " + waited + " on hold"});
-    } else if (job.state == "PENDING" && decision.verdict != HoldDecision::Verdict::admit) {
-      still_there.insert(job.id);
-      if (!ledger.released_by_others.insert(job.id).second) continue;
+    } else if (job.state == "PENDING" && job.priority != 0 && ledger.released_by_others.insert(job.id).second) {
       events.push_back({EventLevel::warn,
                         "JobReleasedEarly",
                         {},
@@ -112,6 +111,7 @@ ReleaseJobs plan_releases(const GateTable& table, const std::vector<SeenJob>& jo
                             "nodes take no job"});
     }
   }
+  // Remembered for as long as the job is there: a hold that comes later is not ours to lift.
   for (auto job = ledger.released_by_others.begin(); job != ledger.released_by_others.end();) {
     job = still_there.count(*job) > 0 ? std::next(job) : ledger.released_by_others.erase(job);
   }

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "logic/field_reader.hpp"
+#include "logic/text_parts.hpp"
 
 namespace muster::logic {
 namespace {
@@ -171,6 +172,12 @@ Status check_against_slurm(const ClusterSpec& spec, const Ledger& ledger, const 
                                               known_partitions + "), found \"" + group.partition.str() +
                                               "\"; muster slurm-conf prints the lines it needs");
     }
+    for (const GresWant& want : group.gres) {
+      const auto types = split_text(facts.gres_types, ",");
+      if (std::find(types.begin(), types.end(), want.name) != types.end()) continue;
+      problems.add(group.place, title + ": node: gres: expected one of slurm.conf's GresTypes (" + facts.gres_types +
+                                    "), found \"" + want.name + "\"; muster slurm-conf prints the line it needs");
+    }
     std::vector<std::string> taken;
     for (int index = 1; index <= group.target_count; ++index) {
       const NodeName name = group.node_name(index);
@@ -202,6 +209,23 @@ Status check_against_slurm(const ClusterSpec& spec, const Ledger& ledger, const 
   }
   if (!problems.empty()) return problems.error();
   return Done{};
+}
+
+std::vector<std::string> warnings_against_slurm(const ClusterSpec& spec, const SlurmFacts& facts) {
+  std::vector<std::string> warnings;
+  for (const GroupSpec& group : spec.groups) {
+    for (const SlurmFacts::Partition& partition : facts.partitions) {
+      if (partition.name != group.partition || partition.nodes_spec.empty()) continue;
+      const auto sets = split_text(partition.nodes_spec, ",");
+      const bool takes_it = std::find(sets.begin(), sets.end(), group.group_feature()) != sets.end() ||
+                            std::find(sets.begin(), sets.end(), "ALL") != sets.end();
+      if (takes_it) continue;
+      warnings.push_back("group " + group.name.str() + ": partition " + partition.name.str() +
+                         " has Nodes=" + partition.nodes_spec + " and not NodeSet " + group.group_feature() +
+                         ": unless one of these takes its nodes, no job will reach them");
+    }
+  }
+  return warnings;
 }
 
 }  // namespace muster::logic

@@ -45,8 +45,12 @@ struct SlurmFacts {
 Result<SlurmFacts> read_slurm_facts(const Value& config_answer, const Value& partitions_answer);
 
 /// What of the specification Slurm cannot take: a partition that it lacks, names that exist already and are not in the
-/// ledger, names that equal a NodeSet or partition, MaxNodeCount too small. One sentence a line, with FILE:LINE:COLUMN.
+/// ledger, names that equal a NodeSet or partition, MaxNodeCount too small, GRES that
+/// GresTypes lacks. One sentence a line, with FILE:LINE:COLUMN.
 Status check_against_slurm(const ClusterSpec& spec, const Ledger& ledger, const SlurmFacts& facts,
                            const SeenNodes& nodes);
+
+/// What looks wrong but may be meant.
+std::vector<std::string> warnings_against_slurm(const ClusterSpec& spec, const SlurmFacts& facts);
 
 }  // namespace muster::logic

@@ -89,7 +89,7 @@ std::string deadline_action(const GroupSpec& spec, const GroupRecord& group) {
   if (group.gate_open) return "";
   return group.deadline_told ? "the deadline has passed: the group stays closed and launching goes on"
                              : "an event tells that " + plural(spec.min_count, "node") +
-                                   " were not ready; the group stays closed and launching goes on";
+                                   " could not be had in time; the group stays closed and launching goes on";
 }
 
 Value group_view(const GroupSpec& spec, const GroupRecord& group, Time now) {
@@ -142,6 +142,15 @@ Value checks_view(const SlotRecord& slot) {
   for (const NodeCheck& check : slot.checks)
     checks.push(Value::map({{"Name", check.name}, {"Ok", check.ok}, {"Text", check.text}}));
   return checks;
+}
+
+constexpr Duration silent_after = std::chrono::minutes{2};
+
+/// When the slot's noded was last heard; none where it has no machine that spoke since musterd started.
+std::optional<Time> heard_at(const HeadState& state, const SlotRecord& slot) {
+  const auto heard = state.heard_at.find(slot.instance);
+  if (slot.instance.empty() || heard == state.heard_at.end()) return std::nullopt;
+  return heard->second;
 }
 
 class WhyLines {
@@ -208,6 +217,9 @@ Value why_node(const HeadState& state, const GroupSpec& spec, const SlotRecord& 
   }
   if (!slot.foreign_reason.empty())
     why.add("Drained", "by somebody else: \"" + slot.foreign_reason + "\"; muster leaves it alone");
+  if (const auto heard = heard_at(state, slot); heard && now - *heard > silent_after) {
+    why.add("Noded", "SILENT for " + duration_text(now - *heard) + "; what follows is as old");
+  }
   for (const NodeCheck& check : slot.checks)
     why.add("Check " + check.name, (check.ok ? "good: " : "BAD: ") + check.text);
   if (!slot.last_problem.empty()) {
@@ -245,12 +257,13 @@ Value why_job(const HeadState& state, const SeenJob& job, Time now) {
                             (job.features.empty() ? "" : ", constraint " + job.features));
   if (state.spec && state.nodes && job.state == "PENDING") {
     const HoldDecision decision = decide_hold(present_gate_table(state, now), request_of(job), now);
-    if (is_held_by_us(job)) {
+    if (is_held_by_us(job, state.ledger)) {
       why.add("Held", decision.verdict == HoldDecision::Verdict::admit
                           ? "its nodes are open; it is released with the next pass"
                           : waits_until(decision));
-      const auto ahead = std::count_if(state.jobs.begin(), state.jobs.end(),
-                                       [&](const SeenJob& other) { return is_held_by_us(other) && other.id < job.id; });
+      const auto ahead = std::count_if(state.jobs.begin(), state.jobs.end(), [&](const SeenJob& other) {
+        return is_held_by_us(other, state.ledger) && other.id < job.id;
+      });
       if (ahead > 0) why.add("Before it", plural(static_cast<int>(ahead), "held job"));
     } else if (decision.verdict != HoldDecision::Verdict::admit) {
       why.add("Waits", "in Slurm's queue, not held by muster; cannot start " + waits_until(decision));
@@ -285,7 +298,7 @@ std::string_view instance_status(const SlotRecord& slot, Time now) {
 }
 
 std::string_view cluster_status(const HeadState& state) {
-  // The head that musterd runs on is the healthy controller; workers are not waited for (HyperPod, order rule 3). A
+  // The head that musterd runs on is the healthy controller; workers are not waited for. A
   // slurmctld that is away for a while is told beside the status, not by it.
   return state.spec ? "InService" : "Creating";
 }
@@ -331,7 +344,7 @@ Value status_view(const HeadState& state, Time now) {
   Value held = Value::list();
   std::optional<GateTable> table;
   for (const SeenJob& job : state.jobs) {
-    if (!is_held_by_us(job)) continue;
+    if (!is_held_by_us(job, state.ledger)) continue;
     if (!table && state.spec && state.nodes) table = present_gate_table(state, now);
     const HoldDecision decision = table ? decide_hold(*table, request_of(job), now) : HoldDecision{};
     const bool may_go = table && decision.verdict == HoldDecision::Verdict::admit;
@@ -366,6 +379,9 @@ Value nodes_view(const HeadState& state, const GroupName& group, Time now) {
       const GroupRecord* record = find_record(state, spec.name);
       if (!record || (!group.empty() && spec.name != group)) continue;
       for (const SlotRecord& slot : record->slots) {
+        const auto heard = heard_at(state, slot);
+        const bool is_silent = heard && now - *heard > silent_after;
+        const std::string silence = is_silent ? "noded SILENT for " + duration_text(now - *heard) + "; " : "";
         const SeenNode* node = find_seen(state, slot.name);
         nodes.push(Value::map({{"Name", slot.name.str()},
                                {"Group", spec.name.str()},
@@ -380,7 +396,8 @@ Value nodes_view(const HeadState& state, const GroupName& group, Time now) {
                                          : state.nodes ? "no record"
                                                        : "unknown"},
                                {"Reason", node ? node->reason : ""},
-                               {"Message", slot_message(spec, slot, now)},
+                               {"HeardAt", heard ? time_or_null(*heard) : Value()},
+                               {"Message", silence + slot_message(spec, slot, now)},
                                {"Checks", checks_view(slot)}}));
       }
     }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "logic/field_reader.hpp"
 #include "logic/views.hpp"
 #include "sys/clock.hpp"
 
@@ -48,20 +49,64 @@ Api::Api(sys::EventLoop& loop, Head& head) : loop_(loop), head_(head) {
 }
 
 const std::map<std::string, Api::Operation>& Api::operations() {
+  using Kind = Value::Kind;
+  const std::vector<Member> page{{"MaxResults", Kind::integer}, {"NextToken", Kind::text}, {"SortOrder", Kind::text}};
+  const auto paged = [&](std::vector<Member> members) {
+    members.insert(members.end(), page.begin(), page.end());
+    members.push_back({"ClusterName", Kind::text});
+    return members;
+  };
   static const std::map<std::string, Operation> table{
-      {"Muster.Apply", {Access::write, &Api::apply, false}},
-      {"Muster.Status", {Access::read, &Api::status, false}},
-      {"Muster.Nodes", {Access::read, &Api::nodes, true}},
-      {"Muster.Why", {Access::read, &Api::why, false}},
-      {"Muster.OpenGroup", {Access::write, &Api::open_group, true}},
-      {"Muster.Events", {Access::read, &Api::events, false}},
-      {"Muster.SyncNode", {Access::node, &Api::sync_node, false}},
-      {"SageMaker.DescribeCluster", {Access::read, &Api::describe_cluster, true}},
-      {"SageMaker.ListClusters", {Access::read, &Api::list_clusters, false}},
-      {"SageMaker.ListClusterNodes", {Access::read, &Api::list_cluster_nodes, true}},
-      {"SageMaker.DescribeClusterNode", {Access::read, &Api::describe_cluster_node, true}},
-      {"SageMaker.ListClusterEvents", {Access::read, &Api::list_cluster_events, true}},
-      {"SageMaker.DescribeClusterEvent", {Access::read, &Api::describe_cluster_event, true}},
+      {"Muster.Apply",
+       {Access::write,
+        &Api::apply,
+        false,
+        {{"FileName", Kind::text}, {"Text", Kind::text}, {"BaseDirectory", Kind::text}, {"DryRun", Kind::boolean}}}},
+      {"Muster.Status", {Access::read, &Api::status, false, {}}},
+      {"Muster.Nodes", {Access::read, &Api::nodes, true, {{"InstanceGroupName", Kind::text}}}},
+      {"Muster.Why",
+       {Access::read,
+        &Api::why,
+        false,
+        {{"Job", Kind::integer}, {"Node", Kind::text}, {"Group", Kind::text}, {"Name", Kind::text}}}},
+      {"Muster.OpenGroup", {Access::write, &Api::open_group, true, {{"InstanceGroupName", Kind::text}}}},
+      {"Muster.Events",
+       {Access::read,
+        &Api::events,
+        false,
+        {{"AfterSequence", Kind::integer},
+         {"Limit", Kind::integer},
+         {"WaitSeconds", Kind::real},
+         {"InstanceGroupName", Kind::text}}}},
+      {"Muster.SyncNode",
+       {Access::write,
+        &Api::sync_node,
+        false,
+        {{"InstanceId", Kind::text},
+         {"KnownGeneration", Kind::integer},
+         {"WaitSeconds", Kind::real},
+         {"Step", Kind::text},
+         {"Checks", Kind::list},
+         {"SlurmdStart", Kind::integer},
+         {"SlurmdAlive", Kind::boolean}}}},
+      {"SageMaker.DescribeCluster", {Access::read, &Api::describe_cluster, true, {{"ClusterName", Kind::text}}}},
+      {"SageMaker.ListClusters", {Access::read, &Api::list_clusters, false, {}}},
+      {"SageMaker.ListClusterNodes",
+       {Access::read, &Api::list_cluster_nodes, true,
+        paged({{"InstanceGroupNameContains", Kind::text}, {"IncludeNodeLogicalIds", Kind::boolean}})}},
+      {"SageMaker.DescribeClusterNode",
+       {Access::read,
+        &Api::describe_cluster_node,
+        true,
+        {{"ClusterName", Kind::text}, {"NodeId", Kind::text}, {"NodeLogicalId", Kind::text}}}},
+      {"SageMaker.ListClusterEvents",
+       {Access::read, &Api::list_cluster_events, true,
+        paged({{"InstanceGroupName", Kind::text},
+               {"NodeId", Kind::text},
+               {"EventTimeAfter", Kind::real},
+               {"EventTimeBefore", Kind::real}})}},
+      {"SageMaker.DescribeClusterEvent",
+       {Access::read, &Api::describe_cluster_event, true, {{"ClusterName", Kind::text}, {"EventId", Kind::text}}}},
   };
   return table;
 }
@@ -70,6 +115,19 @@ bool Api::may(const HttpRequest& request, Access access) const {
   if (access == Access::read || request.uid == 0 || request.uid == ::geteuid()) return true;
   const auto& facts = head_.state().facts;
   return facts && static_cast<std::int64_t>(request.uid) == facts->slurm_user_uid;
+}
+
+/// A member of another kind than its own is an error: taken for absent it would mean something else. Unknown members
+/// are let pass, as newer clients have more of them. A whole number serves for a real one. Empty: all is well.
+std::string Api::wrong_member(const Value& body, const std::vector<Member>& members) {
+  for (const Member& member : members) {
+    const Value* found = body.find(member.name);
+    if (!found || found->is_null() || found->kind() == member.kind) continue;
+    if (member.kind == Value::Kind::real && found->kind() == Value::Kind::integer) continue;
+    return std::string(member.name) + ": expected " + std::string(logic::kind_name(member.kind)) + ", found " +
+           logic::describe(*found);
+  }
+  return "";
 }
 
 void Api::handle(HttpRequest request, Responder respond) {
@@ -87,6 +145,9 @@ void Api::handle(HttpRequest request, Responder respond) {
   }
   if (!request.body.is_map() && !request.body.is_null())
     return respond(validation_error("expected a JSON object as the request"));
+  if (const std::string wrong = wrong_member(request.body, operation.members); !wrong.empty()) {
+    return respond(validation_error(wrong));
+  }
   if (operation.needs_cluster && !head_.state().spec)
     return respond(not_found("there is no cluster yet; muster apply -f FILE makes one"));
   (this->*operation.run)(request, std::move(respond));
@@ -105,11 +166,13 @@ void Api::apply(const HttpRequest& request, Responder respond) {
     Value changes = Value::list();
     for (const auto& change : outcome->changes)
       changes.push(Value::map({{"Group", change.group.str()}, {"Text", change.text}}));
+    Value warnings = Value::list();
+    for (const std::string& line : outcome->warnings) warnings.push(line);
     Value plan = Value::list();
     for (const std::string& line : outcome->plan) plan.push(line);
     respond(HttpReply::ok(Value::map({{"Changes", std::move(changes)},
                                       {"Plan", std::move(plan)},
-                                      {"Warnings", Value::list()},
+                                      {"Warnings", std::move(warnings)},
                                       {"Applied", !dry_run}})));
   });
 }
@@ -233,6 +296,7 @@ void Api::sync_node(const HttpRequest& request, Responder respond) {
     return respond(
         validation_error("Address: expected a numeric address, since the request came over the local socket"));
   const InstanceId instance = report->instance;
+  head_.note_heard(instance);
   const std::int64_t known = request.body.integer_or("KnownGeneration");
   head_.take_report(*std::move(report));
   wait(wait_seconds(request.body), [this, instance, known, respond](bool last) {

@@ -9,6 +9,8 @@
 #include <list>
 #include <map>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "musterd/head.hpp"
 #include "sys/event_loop.hpp"
@@ -25,15 +27,20 @@ class Api {
  private:
   enum class Access {
     read,   ///< everybody
-    node,   ///< root of a node: reports for that node
     write,  ///< root, SlurmUser, and the user that musterd runs as
+  };
+  struct Member {
+    std::string_view name;
+    logic::Value::Kind kind;
   };
   struct Operation {
     Access access;
     void (Api::*run)(const sys::HttpRequest&, sys::Responder);
     bool needs_cluster;  ///< answers ResourceNotFound before the first apply
+    std::vector<Member> members;
   };
   static const std::map<std::string, Operation>& operations();
+  static std::string wrong_member(const logic::Value& body, const std::vector<Member>& members);
   bool may(const sys::HttpRequest& request, Access access) const;
 
   // muster's own

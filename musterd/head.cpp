@@ -145,9 +145,12 @@ Head::Head(sys::EventLoop& loop, Settings settings, std::unique_ptr<LedgerStore>
 
 Result<std::unique_ptr<Head>> Head::create(sys::EventLoop& loop, const Settings& settings) {
   if (auto made = sys::make_directories(settings.state_directory, 0750); !made) return made.error();
+  auto lock = sys::lock_file(settings.state_directory + "/lock");
+  if (!lock) return lock.error();
   auto store = LedgerStore::open(settings.state_directory + "/ledger.sqlite");
   if (!store) return store.error();
   std::unique_ptr<Head> head(new Head(loop, settings, *std::move(store)));
+  head->lock_ = *std::move(lock);
   if (auto loaded = head->load(); !loaded) return loaded.error();
   return head;
 }
@@ -187,6 +190,9 @@ void Head::index_instances() {
       if (!slot.instance.empty() && slot.state != logic::SlotState::terminating)
         instances_.emplace(slot.instance, std::pair{name, index});
     }
+  }
+  for (auto heard = state_.heard_at.begin(); heard != state_.heard_at.end();) {
+    heard = instances_.count(heard->first) > 0 ? std::next(heard) : state_.heard_at.erase(heard);
   }
 }
 
@@ -272,7 +278,7 @@ void Head::decide_and_act(bool slurm_was_read) {
                               plan.ledger.released_by_others != state_.ledger.released_by_others;
   if (ledger_changes || !plan.events.empty()) {
     // Written before acted on. If it cannot be written nothing is done and nothing that came in is forgotten.
-    if (const Status written = commit(plan.ledger, plan.events); !written) return end_pass(false);
+    if (const Status written = commit(plan.ledger, plan.events); !written) return hold_the_gate(plan);
   }
   inbox_.launch_results.clear();
   inbox_.terminate_results.clear();
@@ -296,6 +302,20 @@ void Head::decide_and_act(bool slurm_was_read) {
       log_throttled(LogLevel::warning, "slurm_action", "slurm_action", problem);
     // What Slurm refused is read back and tried again, but not in a hurry.
     end_pass(again && problems.empty());
+  });
+}
+
+// The ledger cannot be written: nothing new is done. But a node of a gathering group that somebody opened is closed
+// again, since that was decided and written long ago.
+void Head::hold_the_gate(const logic::Plan& plan) {
+  std::vector<Action> closing;
+  for (const Action& action : plan.actions) {
+    if (std::holds_alternative<logic::DrainNodes>(action)) closing.push_back(action);
+  }
+  slurm_.execute(std::move(closing), [this](const std::vector<std::string>& problems) {
+    for (const std::string& problem : problems)
+      log_throttled(LogLevel::warning, "slurm_action", "slurm_action", problem);
+    end_pass(false);
   });
 }
 
@@ -397,6 +417,10 @@ void Head::take_report(logic::NodeReport report) {
   request_pass();
 }
 
+void Head::note_heard(const InstanceId& instance) {
+  if (find_slot(instance).slot) state_.heard_at[instance] = sys::now();
+}
+
 Status Head::open_group(const GroupName& group) {
   const auto record = state_.ledger.groups.find(group);
   if (!state_.spec || record == state_.ledger.groups.end())
@@ -443,8 +467,11 @@ void Head::check_and_take(LedgerStore::AppliedFile file, logic::ClusterSpec spec
   }
   ApplyOutcome outcome;
   outcome.changes = describe_changes(state_.spec, spec);
+  outcome.warnings = logic::warnings_against_slurm(spec, *state_.facts);
   logic::Seen seen;
   seen.nodes = state_.nodes;
+  seen.launches_in_flight = providers_.launches_in_flight();
+  seen.terminations_in_flight = providers_.terminations_in_flight();
   const logic::Plan plan = logic::plan(spec, state_.ledger, seen, sys::now());
   for (const Action& action : plan.actions) outcome.plan.push_back(logic::describe(action));
   if (dry_run) return done(std::move(outcome));

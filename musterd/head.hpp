@@ -15,6 +15,7 @@
 #include "musterd/settings.hpp"
 #include "musterd/slurm_driver.hpp"
 #include "sys/event_loop.hpp"
+#include "sys/fd.hpp"
 
 namespace muster::musterd {
 
@@ -25,6 +26,7 @@ struct ApplyOutcome {
     std::string text;
   };
   std::vector<Change> changes;
+  std::vector<std::string> warnings;
   std::vector<std::string> plan;  ///< what the next pass does, for people
 };
 
@@ -49,6 +51,8 @@ class Head {
   void apply(LedgerStore::AppliedFile file, bool dry_run, std::function<void(logic::Result<ApplyOutcome>)> done);
   /// What a noded says; taken in with the next pass, which is at once if it is news.
   void take_report(logic::NodeReport report);
+  /// A request of the machine's noded came in.
+  void note_heard(const logic::InstanceId& instance);
   logic::Status open_group(const logic::GroupName& group);
 
   /// Looks at Slurm now, and calls once that look is over (also when it failed).
@@ -64,6 +68,7 @@ class Head {
   void begin_pass();
   void take_view(const SlurmDriver::View& view);
   void decide_and_act(bool slurm_was_read);
+  void hold_the_gate(const logic::Plan& plan);
   void end_pass(bool again);
   void note_slurm(bool up, const std::string& trouble);
   void log_events(const std::vector<logic::StoredEvent>& events);
@@ -76,6 +81,7 @@ class Head {
 
   sys::EventLoop& loop_;
   const Settings settings_;
+  sys::Fd lock_;  ///< one musterd per state directory
   std::unique_ptr<LedgerStore> store_;
   SlurmDriver slurm_;
   ProviderDriver providers_;

@@ -42,7 +42,7 @@ LogLevel level_of(const std::string& name) {
 int run(const musterd::Settings& settings, const std::string& config_path) {
   const auto fail = [](const char* what, const logic::Error& error) {
     log(LogLevel::err, what, {{"error", error.message}});
-    return error.kind == logic::ErrorKind::reject ? exit_wrong_config : 1;
+    return 1;
   };
   auto loop = sys::EventLoop::create();
   if (!loop) return fail("start", loop.error());

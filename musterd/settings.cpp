@@ -5,6 +5,7 @@
 #include <array>
 
 #include "logic/field_reader.hpp"
+#include "logic/node_messages.hpp"
 
 namespace muster::musterd {
 
@@ -60,7 +61,8 @@ Result<Settings> parse_settings(const Value& document, const std::string& file_n
   settings.max_launches = static_cast<int>(reader.count("max_launches", settings.max_launches, 1, 256));
   settings.event_keep = static_cast<int>(reader.count("event_keep", settings.event_keep, 100, 1'000'000));
   settings.log_level = reader.text("log_level", settings.log_level);
-  for (const char* key : {"state_directory", "run_directory", "socket", "gate_table", "slurm_helper"}) {
+  for (const char* key :
+       {"state_directory", "run_directory", "socket", "gate_table", "slurm_helper", "slurm_conf", "munge_socket"}) {
     const Value* given = document.find(key);
     if (given && given->as_text() && (given->as_text()->empty() || given->as_text()->front() != '/')) {
       problems.add(given->place,
@@ -71,6 +73,16 @@ Result<Settings> parse_settings(const Value& document, const std::string& file_n
     problems.add(reader.place_of("pass_interval"), "musterd: pass_interval: expected 100 ms or more");
   if (settings.slurm_timeout < std::chrono::seconds{1})
     problems.add(reader.place_of("slurm_timeout"), "musterd: slurm_timeout: expected 1 s or more");
+  if (!settings.listen_address.empty() && !logic::is_numeric_address(settings.listen_address)) {
+    problems.add(
+        reader.place_of("listen_address"),
+        "musterd: listen_address: expected a numeric address or nothing, found \"" + settings.listen_address + "\"");
+  }
+  if (settings.conf_server != "auto" && settings.conf_server != "none" &&
+      settings.conf_server.find(':') == std::string::npos) {
+    problems.add(reader.place_of("conf_server"),
+                 "musterd: conf_server: expected auto, none or HOST:PORT, found \"" + settings.conf_server + "\"");
+  }
   constexpr std::array<std::string_view, 5> levels{"err", "warning", "notice", "info", "debug"};
   if (std::find(levels.begin(), levels.end(), settings.log_level) == levels.end()) {
     problems.add(

@@ -142,6 +142,11 @@ void SlurmDriver::execute_next(std::shared_ptr<std::vector<Value>> requests, std
   Value request = std::move((*requests)[next]);
   const auto answered = [this, requests, next, problems, done = std::move(done)](const Result<Value>& answer) mutable {
     if (!answer) problems->push_back(answer.error().message);
+    // A release answers job by job.
+    for (const Value& result : (answer ? *answer : Value()).list_or_empty("results")) {
+      if (result.boolean_or("ok")) continue;
+      problems->push_back("release of job " + std::to_string(result.integer_or("id")) + ": " + result.text_or("error"));
+    }
     execute_next(std::move(requests), next + 1, std::move(problems), std::move(done));
   };
   link_->request(std::move(request), timeout_, answered);

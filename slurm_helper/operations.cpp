@@ -129,12 +129,13 @@ Value Operations::nodes(const Value& request) {
     const int error = last_error();
     return error == SLURM_NO_CHANGE_IN_DATA ? unchanged(request) : failure(error);
   }
-  // Which partitions a node is in is told by the partitions only. Without them the members stay null.
+  // Which partitions a node is in is told by the partitions only.
   partition_info_msg_t* raw_partitions = nullptr;
   ++rpcs_;
   const bool has_partitions = slurm_load_partitions(0, &raw_partitions, SHOW_ALL | SHOW_FUTURE) == SLURM_SUCCESS;
   const PartitionMessage partitions(raw_partitions);
-  if (has_partitions) slurm_populate_node_partitions(message.get(), partitions.get());
+  if (!has_partitions) return failure(last_error());
+  slurm_populate_node_partitions(message.get(), partitions.get());
   Value::List list;
   list.reserve(message->record_count);
   for (std::uint32_t index = 0; index < message->record_count; ++index) {
@@ -296,7 +297,8 @@ Value Operations::config(const Value& /*request*/) {
   ++rpcs_;
   const bool has_partitions = slurm_load_partitions(0, &raw_partitions, SHOW_ALL | SHOW_FUTURE) == SLURM_SUCCESS;
   const PartitionMessage partitions(raw_partitions);
-  if (has_partitions) reply.set("node_sets", node_sets_of(*partitions));
+  if (!has_partitions) return failure(last_error());
+  reply.set("node_sets", node_sets_of(*partitions));
   return reply;
 }
 

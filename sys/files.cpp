@@ -2,6 +2,7 @@
 #include "sys/files.hpp"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -109,6 +110,14 @@ Status make_directories(const std::string& path, unsigned mode) {
   if (::stat(path.c_str(), &info) != 0) return file_error("cannot make the directory", path, errno);
   if (!S_ISDIR(info.st_mode)) return file_error("cannot make the directory", path, ENOTDIR);
   return Done{};
+}
+
+logic::Result<Fd> lock_file(const std::string& path) {
+  Fd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  if (!fd) return file_error("cannot open", path, errno);
+  if (::flock(fd.get(), LOCK_EX | LOCK_NB) == 0) return fd;
+  if (errno == EWOULDBLOCK) return logic::retry_error(path + " is locked: another process works in this directory");
+  return file_error("cannot lock", path, errno);
 }
 
 }  // namespace muster::sys

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "logic/result.hpp"
+#include "sys/fd.hpp"
 
 namespace muster::sys {
 
@@ -19,5 +20,9 @@ logic::Status replace_file(const std::string& path, const std::string& content, 
 
 /// Makes the directory (and its parents) if it is not there.
 logic::Status make_directories(const std::string& path, unsigned mode = 0755);
+
+/// Takes the file's lock and keeps it while the result lives; the file is made if it is not there. An error if another
+/// process has it.
+logic::Result<Fd> lock_file(const std::string& path);
 
 }  // namespace muster::sys

@@ -48,6 +48,7 @@ class FakeWorld {
   bool slurm_drops_reasons_at_registration = false;
   std::string undrain_misses;  ///< the next opening does not reach this node
   FailureClass next_launch_fails = FailureClass::none;
+  std::string next_launch_answers;  ///< the next launch is answered with this id
 
   // ---- What tests look at ----
   int launch_calls = 0;
@@ -99,6 +100,7 @@ class FakeWorld {
     seen_.terminate_results.clear();
     seen_.reports.clear();
     seen_.machines.clear();
+    seen_.open_commands.clear();
   }
   void act(const Plan& plan) {
     commit(plan);
@@ -121,6 +123,9 @@ class FakeWorld {
     seen_ = Seen{};
     hold_provider_calls = false;
   }
+
+  /// An operator opens the group.
+  void open_group() { seen_.open_commands.insert(spec().name); }
 
   // ---- The provider ----
   void provider_has(const LaunchToken& token, const std::string& instance) {
@@ -239,6 +244,7 @@ class FakeWorld {
       for (const auto& [instance, machine] : machines_) {
         if (machine.token == action.token) result.instance = instance;
       }
+      if (!next_launch_answers.empty()) result.instance = InstanceId{std::exchange(next_launch_answers, "")};
       provider_has(action.token, result.instance.str());
     }
     seen_.launch_results.push_back(result);

@@ -99,11 +99,11 @@ facts_about_admins() {
     before=$(events_so_far)
     lab_exec scontrol update nodename=ALL state=RESUME || :
     check "nodes that an admin resumes are closed again" lab_wait "the nodes to be closed" 6 closed 4
-    check "an event says so" lab_wait "an event" 5 event_since "$before" 'drain|closed|opened'
+    check "an event says so" lab_wait "an event" 5 event_since "$before" 'NodesClosedAgain.*gpu-'
     before=$(events_so_far)
     lab_exec scontrol delete nodename=gpu-1
     check "a record deleted under a running slurmd comes back closed" lab_wait "gpu-1" 40 closed 4
-    check "an event says that, too" lab_wait "an event" 5 event_since "$before" 'gpu-1'
+    check "an event says that, too" lab_wait "an event" 5 event_since "$before" 'RecordsLost.*gpu-1'
 }
 
 facts_about_slurmctld() {
@@ -111,7 +111,7 @@ facts_about_slurmctld() {
     before=$(events_so_far)
     cluster_slurmctld_again -c
     check "after slurmctld -c all slots come back closed" lab_wait "the slots" 60 closed 4
-    check "an event says what happened" lab_wait "an event" 5 event_since "$before" 'record|slot|gpu-'
+    check "an event says what happened" lab_wait "an event" 5 event_since "$before" 'RecordsLost.*gpu-'
     check "the nodes are ready again" lab_wait "four ready nodes" 30 ready_is 4
     check "and no machine was launched again" test "$(grep -c ' launched ' "$LAB_DIR/provider/log")" = 5
 }

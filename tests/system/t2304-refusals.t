@@ -92,9 +92,23 @@ refuses "a file that is no YAML" "$bad:" '1s/.*/cluster: [/'
 check "a dry run of a good file succeeds" cluster_run muster apply --dry-run -f /run/lab/good.yaml
 check "and changes nothing" test "$(records)" = 1
 check "a good file is applied after all that" cluster_run muster apply -f /run/lab/good.yaml
+lab_wait "its records" 20 bash -c '[[ $(nsenter -t "$1" -m -p -n -u -i -r -w scontrol -F -o show node | grep -c NodeName=) == 4 ]]' count "$LAB_INIT"
 # 22.05 would make this record and never start again.
 refuses "a node name that is a NodeSet's" "other-2" '$a\
   - {name: two, partition: gpu, target_count: 3, provider: local, node_prefix: other-, node: {cpus: 1, memory: 1 GiB}}'
+# A member of the wrong type is not taken for absent: DryRun "true" is no order to apply.
+wrong_type_is_refused() {
+    lab_exec curl -s --unix-socket /run/muster/musterd.sock http://localhost/ -H 'X-Amz-Target: Muster.Apply' \
+        -d '{"Text":"cluster: x","DryRun":"true"}' | grep -q 'DryRun: expected true or false'
+}
+check "a request with a member of the wrong type is refused" wrong_type_is_refused
+second_musterd_is_refused() {
+    local answer
+    answer=$(cluster_run bash -c 'sed "s,pass_interval.*,run_directory: /run/second," /etc/muster/musterd.yaml >/run/second.yaml
+        echo "port: 6999" >>/run/second.yaml; timeout 10 musterd --config /run/second.yaml' 2>&1) && return 1
+    grep -q 'is locked' <<<"$answer"
+}
+check "a second musterd on the same ledger is refused" second_musterd_is_refused
 keeps_going "a provider's own error reaches the operator" "not today" 'echo "{\"error\":{\"class\":\"transient\",\"message\":\"not today\"}}"'
 keeps_going "a provider that dies is reported with its last words" "last words" 'echo "last words" >&2; kill -KILL $$'
 keeps_going "a provider that answers rubbish is reported" "JSON|answer" 'echo rubbish'

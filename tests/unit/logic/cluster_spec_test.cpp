@@ -138,6 +138,7 @@ TEST(FieldReader, ShowsDurationsAsAPersonWouldSayThem) {
 SlurmFacts slurm_with(int max_node_count) {
   SlurmFacts facts;
   facts.max_node_count = max_node_count;
+  facts.gres_types = "gpu,shard";
   facts.partitions.push_back({PartitionName{"gpu"}, "muster_gpu", "UP", false});
   return facts;
 }
@@ -174,6 +175,21 @@ TEST(CheckAgainstSlurm, RefusesANodeNameThatEqualsANodeSet) {
   SlurmFacts facts = slurm_with(20);
   facts.node_sets = {"gpu-2"};
   EXPECT_NE(misfit(*parse({good_group()}), facts, {}).find("node name gpu-2 equals a NodeSet"), std::string::npos);
+}
+
+TEST(CheckAgainstSlurm, RefusesAGresThatGresTypesLacks) {
+  SlurmFacts facts = slurm_with(6);
+  facts.gres_types = "nic";
+  EXPECT_NE(
+      misfit(*parse({good_group()}), facts, {}).find("expected one of slurm.conf's GresTypes (nic), found \"gpu\""),
+      std::string::npos);
+}
+
+TEST(CheckAgainstSlurm, WarnsOfAPartitionThatDoesNotTakeTheGroup) {
+  SlurmFacts facts = slurm_with(6);
+  EXPECT_TRUE(warnings_against_slurm(*parse({good_group()}), facts).empty());
+  facts.partitions[0].nodes_spec = "muster_other";
+  EXPECT_EQ(warnings_against_slurm(*parse({good_group()}), facts).size(), 1u);
 }
 
 TEST(CheckAgainstSlurm, SaysHowLargeMaxNodeCountMustBe) {

@@ -67,6 +67,7 @@ TEST(LedgerText, AGroupComesBackAsItWent) {
   group.deadline_told = true;
   group.launches = 5;
   group.retries = 2;
+  group.orphans[InstanceId{"i-4"}] = time_from_milliseconds(8);
   group.arrivals = {time_from_milliseconds(7), time_from_milliseconds(9)};
   EXPECT_TRUE(group_from_value(group_to_value(group)) == group);
 }

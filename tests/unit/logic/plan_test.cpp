@@ -345,6 +345,77 @@ TEST(Plan, TellsOfAMissedDeadlineOnceAndKeepsTheDeadlineAcrossRestarts) {
   EXPECT_EQ(world.events_of_kind("DeadlineMissed"), 1);
 }
 
+TEST(Plan, EndsAMachineOfAnEarlierAttemptThatTwoListsShow) {
+  FakeWorld world(1, 1);
+  world.run_until_quiet();
+  const InstanceId own = world.slot("gpu-1").instance;
+  world.provider_has(LaunchToken{"lab.gpu-1.0"}, "i-orphan");
+  world.provider_has(LaunchToken{"other.gpu-1.7"}, "i-of-another-cluster");
+  world.list_machines();
+  world.run_until_quiet();
+  EXPECT_TRUE(world.terminated.empty()) << "not on one list";
+  world.pass_time(seconds{30});
+  world.list_machines();
+  world.run_until_quiet();
+  EXPECT_EQ(world.terminated, std::set<InstanceId>{InstanceId{"i-orphan"}});
+  EXPECT_EQ(world.slot("gpu-1").instance, own);
+}
+
+TEST(Plan, DoesNotTakeAMachineThatStandsBehindAnotherNode) {
+  FakeWorld world(2, 1);
+  world.run_until_quiet();
+  world.bring_up("gpu-1");
+  const InstanceId taken = world.slot("gpu-1").instance;
+  world.pass_time(world.spec().boot_timeout + seconds{1});  // gpu-2's machine never came up
+  world.run_until_quiet();
+  world.next_launch_answers = taken.str();
+  world.pass_time(minutes{1});
+  world.run_until_quiet();
+  EXPECT_NE(world.slot("gpu-2").instance, taken);
+  EXPECT_EQ(world.slot("gpu-2").last_failure, FailureClass::configuration);
+  EXPECT_EQ(world.terminated.count(taken), 0u);
+  EXPECT_EQ(world.slot("gpu-1").state, SlotState::in_service);
+}
+
+TEST(Plan, DoesNotHurryASlurmThatDamagesItsRecordsAgainAndAgain) {
+  FakeWorld world(1, 1);
+  world.hold_provider_calls = true;
+  world.run_until_quiet();
+  int mended = 0;
+  for (int second = 0; second < 60; ++second) {
+    world.restart_slurmctld();
+    const Plan plan = world.decide();
+    mended += static_cast<int>(world.count<DeleteRecords>(plan));
+    world.act(plan);
+    world.pass_time(seconds{1});
+  }
+  EXPECT_LE(mended, 4);
+  EXPECT_EQ(world.events_of_kind("RecordsDamaged"), mended);
+}
+
+TEST(Plan, LeavesAnAdminsDrainThatBeginsLikeOneOfSlurms) {
+  FakeWorld world(1, 1);
+  world.run_until_quiet();
+  world.bring_up("gpu-1");
+  for (const char* reason : {"Low on coolant, do not touch", "gres/gpu is smoking"}) {
+    world.node("gpu-1").drained = true;
+    world.node("gpu-1").reason = reason;
+    world.run_until_quiet();
+    EXPECT_TRUE(world.node("gpu-1").drained) << reason;
+  }
+}
+
+TEST(Plan, OpensAGroupDeliberatelyWithWhatIsReady) {
+  FakeWorld world(3, 3);
+  world.run_until_quiet();
+  world.bring_up("gpu-1");
+  world.open_group();
+  world.run_until_quiet();
+  EXPECT_TRUE(world.group().gate_open);
+  EXPECT_FALSE(world.node("gpu-1").drained);
+  EXPECT_EQ(world.events_of_kind("OpenedByOperator"), 1);
+}
+
 TEST(Plan, BelievesAMachineGoneOnlyAfterTwoLists) {
   FakeWorld world(1, 1);
   world.run_until_quiet();

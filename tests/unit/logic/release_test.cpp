@@ -73,6 +73,25 @@ TEST(Release, LeavesJobsAloneThatWeDidNotHold) {
   EXPECT_TRUE(decide(world, {users_own, admins}).release.jobs.empty());
 }
 
+TEST(Release, LeavesAnAdminsHoldAlone) {
+  FakeWorld world(1, 1);
+  world.run_until_quiet();
+  world.bring_up("gpu-1");
+  SeenJob job = held_job(7, 1);
+  job.reason = "JobHeldAdmin";
+  EXPECT_TRUE(decide(world, {job}).release.jobs.empty());
+}
+
+TEST(Release, LeavesAHoldAloneThatCameAfterSomebodyHadReleasedOurs) {
+  FakeWorld world(1, 1);
+  world.run_until_quiet();
+  SeenJob job = held_job(7, 1);
+  job.priority = 4294901757;
+  decide(world, {job});
+  world.bring_up("gpu-1");
+  EXPECT_TRUE(decide(world, {held_job(7, 1)}).release.jobs.empty());
+}
+
 TEST(Release, TellsOnceThatSomebodyReleasedAJobEarly) {
   FakeWorld world(2, 2);
   world.run_until_quiet();

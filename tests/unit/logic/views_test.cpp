@@ -106,6 +106,17 @@ TEST(Views, WhyRefusesAsReadablyAsItAnswers) {
   EXPECT_FALSE(why_view(state_of(world), "", world.now));
 }
 
+TEST(Views, ANodedThatIsNotHeardAnyMoreIsTold) {
+  FakeWorld world(1, 1);
+  world.run_until_quiet();
+  world.bring_up("gpu-1");
+  HeadState state = state_of(world);
+  state.heard_at[world.slot("gpu-1").instance] = world.now;
+  EXPECT_EQ(line_of(*why_view(state, "gpu-1", world.now + seconds{60}), "Noded"), "");
+  EXPECT_NE(line_of(*why_view(state, "gpu-1", world.now + seconds{180}), "Noded").find("SILENT for 3 min"),
+            std::string::npos);
+}
+
 TEST(Views, SlotsHaveHyperPodsStates) {
   SlotRecord slot;
   const Time now{seconds{100}};

@@ -66,5 +66,18 @@ TEST(Files, MakesDirectoriesThatAreThereAlready) {
   EXPECT_FALSE(make_directories(directory.file("file")));
 }
 
+TEST(LockFile, IsHeldByOneAndFreeAgainWhenThatOneIsGone) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.file("lock");
+  {
+    const auto first = lock_file(path);
+    ASSERT_TRUE(first) << first.error().message;
+    const auto second = lock_file(path);
+    ASSERT_FALSE(second);
+    EXPECT_NE(second.error().message.find(path), std::string::npos);
+  }
+  EXPECT_TRUE(lock_file(path));
+}
+
 }  // namespace
 }  // namespace muster::sys
