@@ -87,8 +87,6 @@ void FieldReader::wrong(std::string_view key, const Value& found, std::string_vi
                                  describe(found));
 }
 
-bool FieldReader::has(std::string_view key) { return take(key) != nullptr; }
-
 Place FieldReader::place_of(std::string_view key) const {
   const Value* found = map_.find(key);
   return found ? found->place : map_.place;
@@ -132,14 +130,6 @@ std::int64_t FieldReader::required_count(std::string_view key, std::int64_t low,
     return low;
   }
   return count(key, low, low, high);
-}
-
-bool FieldReader::flag(std::string_view key, bool fallback) {
-  const Value* found = take(key);
-  if (!found) return fallback;
-  if (const auto* flag = found->as_boolean()) return *flag;
-  wrong(key, *found, "true or false");
-  return fallback;
 }
 
 Duration FieldReader::duration(std::string_view key, Duration fallback) {

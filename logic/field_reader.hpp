@@ -36,13 +36,11 @@ class FieldReader {
   /// title names the map in sentences ("group gpu"); map must outlive the reader.
   FieldReader(const Value& map, std::string title, Problems& problems);
 
-  bool has(std::string_view key);
   Place place_of(std::string_view key) const;
   std::string text(std::string_view key, std::string fallback);
   std::string required_text(std::string_view key);
   std::int64_t count(std::string_view key, std::int64_t fallback, std::int64_t low, std::int64_t high);
   std::int64_t required_count(std::string_view key, std::int64_t low, std::int64_t high);
-  bool flag(std::string_view key, bool fallback);
   /// "90 s", "15 min", "3 h", "500 ms"; a bare 0 too.
   Duration duration(std::string_view key, Duration fallback);
   /// "1000 MiB", "64 GiB", "2 TiB"; the result is in MiB.

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -114,6 +115,10 @@ std::string gathering_reason(const GroupName& group);
 bool is_in_shape(const GroupSpec& spec, const SeenNode& node, std::string* why_not = nullptr);
 /// The drain on this node was set by somebody else.
 bool is_foreign_drain(const SlotRecord& slot, const SeenNode& node);
+/// A reason that Slurm itself sets at a registration it does not like; it says nothing about somebody's will.
+bool is_slurm_fault(std::string_view reason);
+/// "gpu-[1-4]": for people.
+std::string names_text(const std::vector<NodeName>& names);
 /// Nodes that count towards MinCount.
 int ready_count(const GroupRecord& group);
 /// Nodes that are open to jobs.

@@ -6,11 +6,10 @@
 #include <set>
 
 #include "logic/field_reader.hpp"
+#include "logic/text_parts.hpp"
 
 namespace muster::logic {
 namespace {
-
-bool starts_with(std::string_view text, std::string_view prefix) { return text.substr(0, prefix.size()) == prefix; }
 
 /// Nodes of each partition that no slot of ours stands for.
 std::map<PartitionName, int> count_foreign_nodes(const Ledger& ledger, const SeenNodes& nodes) {

@@ -32,10 +32,7 @@ struct SeenNode {
   bool completing = false;
   bool failing = false;    ///< flag FAIL
   bool rebooting = false;  ///< REBOOT_REQUESTED or REBOOT_ISSUED
-  bool dynamic = false;    ///< made at run time, not a line of slurm.conf
   std::string reason;
-  std::int64_t reason_uid = -1;
-  Time reason_time = no_time;
   std::string address;
   std::int64_t cpus = 0;
   std::int64_t memory_mib = 0;

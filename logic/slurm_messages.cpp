@@ -44,12 +44,8 @@ SeenNode read_node(const Value& record) {
       node.failing = true;
     else if (*text == "REBOOT_REQUESTED" || *text == "REBOOT_ISSUED")
       node.rebooting = true;
-    else if (*text == "DYNAMIC_NORM" || *text == "DYNAMIC_FUTURE")
-      node.dynamic = true;
   }
   node.reason = record.text_or("reason");
-  node.reason_uid = record.integer_or("reason_uid", -1);
-  node.reason_time = time_of(record, "reason_time");
   node.address = record.text_or("address");
   node.cpus = record.integer_or("cpus");
   node.memory_mib = record.integer_or("memory_mib");
@@ -138,7 +134,6 @@ Result<SlurmFacts> read_slurm_facts(const Value& config_answer, const Value& par
   facts.controller_port = static_cast<int>(config_answer.integer_or("controller_port", 6817));
   facts.is_configless = config_answer.text_or("slurmctld_parameters").find("enable_configless") != std::string::npos;
   facts.gres_types = config_answer.text_or("gres_types");
-  facts.job_submit_plugins = config_answer.text_or("job_submit_plugins");
   facts.node_sets = texts_of(config_answer, "node_sets");
   for (const Value& record : partitions->items()) {
     SlurmFacts::Partition partition;

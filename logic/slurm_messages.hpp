@@ -28,7 +28,6 @@ struct SlurmFacts {
   int controller_port = 6817;
   bool is_configless = false;  ///< SlurmctldParameters has enable_configless
   std::string gres_types;
-  std::string job_submit_plugins;
   struct Partition {
     PartitionName name;
     std::string nodes_spec;

@@ -22,6 +22,10 @@ inline std::vector<std::string_view> split_text(std::string_view text, std::stri
   return parts;
 }
 
+inline bool starts_with(std::string_view text, std::string_view prefix) {
+  return text.substr(0, prefix.size()) == prefix;
+}
+
 /// The text as a whole number, if it is nothing else.
 inline std::optional<int> whole_number(std::string_view text) {
   int number = 0;

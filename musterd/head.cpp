@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <set>
 
+#include "logic/cluster_change.hpp"
 #include "logic/field_reader.hpp"
 #include "logic/release.hpp"
 #include "sys/clock.hpp"
@@ -50,65 +51,6 @@ Status check_program(const logic::ClusterSpec& spec) {
   }
   if (!problems.empty()) return problems.error();
   return logic::Done{};
-}
-
-/// What this version cannot do to a group that is there already; said before anything is changed.
-Status check_change(const logic::ClusterSpec& before, const logic::ClusterSpec& after) {
-  logic::Problems problems(after.file_name);
-  if (before.name != after.name) {
-    problems.add({},
-                 "cluster: expected \"" + before.name + "\", which this musterd runs, found \"" + after.name + "\"");
-  }
-  for (const logic::GroupSpec& old_group : before.groups) {
-    const logic::GroupSpec* group = after.find_group(old_group.name);
-    const std::string title = "group " + old_group.name.str();
-    if (!group) {
-      problems.add(
-          {}, title + ": expected every group that is there, found it missing; this version does not delete groups");
-      continue;
-    }
-    if (group->target_count < old_group.target_count) {
-      problems.add(group->target_place, title + ": target_count: expected " + std::to_string(old_group.target_count) +
-                                            " or more, found " + std::to_string(group->target_count) +
-                                            "; this version does not remove nodes");
-    }
-    if (group->node_prefix != old_group.node_prefix || logic::node_conf(*group) != logic::node_conf(old_group)) {
-      problems.add(group->place, title + ": expected node_prefix and node as they are (" + old_group.node_prefix +
-                                     ", " + logic::node_conf(old_group) +
-                                     "); this version does not change the shape of a group");
-    }
-  }
-  if (!problems.empty()) return problems.error();
-  return logic::Done{};
-}
-
-std::vector<ApplyOutcome::Change> describe_changes(const std::optional<logic::ClusterSpec>& before,
-                                                   const logic::ClusterSpec& after) {
-  std::vector<ApplyOutcome::Change> changes;
-  for (const logic::GroupSpec& group : after.groups) {
-    const logic::GroupSpec* old_group = before ? before->find_group(group.name) : nullptr;
-    std::string text;
-    const auto note = [&](const char* what, const std::string& from, const std::string& to) {
-      if (from != to) text += std::string(text.empty() ? "" : ", ") + what + " " + from + " -> " + to;
-    };
-    if (!old_group) {
-      text = "new: target " + std::to_string(group.target_count) + ", MinCount " + std::to_string(group.min_count) +
-             ", partition " + group.partition.str() + ", provider " + group.provider;
-    } else {
-      note("target", std::to_string(old_group->target_count), std::to_string(group.target_count));
-      note("MinCount", std::to_string(old_group->min_count), std::to_string(group.min_count));
-      note("partition", old_group->partition.str(), group.partition.str());
-      note("provider", old_group->provider, group.provider);
-      note("deadline", logic::duration_text(old_group->deadline), logic::duration_text(group.deadline));
-      note("boot_timeout", logic::duration_text(old_group->boot_timeout), logic::duration_text(group.boot_timeout));
-      note("register_timeout", logic::duration_text(old_group->register_timeout),
-           logic::duration_text(group.register_timeout));
-      note("settle_time", logic::duration_text(old_group->settle_time), logic::duration_text(group.settle_time));
-      note("instance_type", old_group->instance_type, group.instance_type);
-    }
-    if (!text.empty()) changes.push_back({group.name, text});
-  }
-  return changes;
 }
 
 Result<logic::ClusterSpec> parse_file(const LedgerStore::AppliedFile& file) {
@@ -436,7 +378,7 @@ void Head::apply(LedgerStore::AppliedFile file, bool dry_run, std::function<void
   if (!spec) return done(spec.error());
   if (const Status programs = check_program(*spec); !programs) return done(programs.error());
   if (state_.spec) {
-    if (const Status change = check_change(*state_.spec, *spec); !change) return done(change.error());
+    if (const Status change = logic::check_change(*state_.spec, *spec); !change) return done(change.error());
   }
   // What Slurm has is looked at afresh: unknown is not empty.
   slurm_.read_facts([this, file = std::move(file), spec = *std::move(spec), dry_run,
@@ -463,10 +405,10 @@ void Head::check_and_take(LedgerStore::AppliedFile file, logic::ClusterSpec spec
     return done(fits.error());
   // Another apply may have come in between.
   if (state_.spec) {
-    if (const Status change = check_change(*state_.spec, spec); !change) return done(change.error());
+    if (const Status change = logic::check_change(*state_.spec, spec); !change) return done(change.error());
   }
   ApplyOutcome outcome;
-  outcome.changes = describe_changes(state_.spec, spec);
+  outcome.changes = logic::describe_changes(state_.spec, spec);
   outcome.warnings = logic::warnings_against_slurm(spec, *state_.facts);
   logic::Seen seen;
   seen.nodes = state_.nodes;

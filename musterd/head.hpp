@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "logic/cluster_change.hpp"
 #include "logic/head_state.hpp"
 #include "musterd/ledger_store.hpp"
 #include "musterd/provider_driver.hpp"
@@ -21,11 +22,7 @@ namespace muster::musterd {
 
 /// What apply would do or did.
 struct ApplyOutcome {
-  struct Change {
-    logic::GroupName group;
-    std::string text;
-  };
-  std::vector<Change> changes;
+  std::vector<logic::GroupChange> changes;
   std::vector<std::string> warnings;
   std::vector<std::string> plan;  ///< what the next pass does, for people
 };

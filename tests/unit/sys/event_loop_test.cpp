@@ -11,25 +11,14 @@
 #include <csignal>
 #include <thread>
 
+#include "tests/unit/sys/loop_test.hpp"
+
 namespace muster::sys {
 namespace {
 
 using std::chrono::milliseconds;
 
-class EventLoopTest : public testing::Test {
- protected:
-  void SetUp() override {
-    auto made = EventLoop::create();
-    ASSERT_TRUE(made);
-    loop_ = std::move(*made);
-    limit_ = loop_->after(std::chrono::seconds{20}, [this] {
-      ADD_FAILURE() << "nothing stopped the loop";
-      loop_->stop();
-    });
-  }
-  std::unique_ptr<EventLoop> loop_;
-  EventLoop::Handle limit_;
-};
+class EventLoopTest : public LoopTest {};
 
 TEST_F(EventLoopTest, CallsTimersInTheOrderOfTheirTimes) {
   std::string order;

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The rules of plan.hpp and seen.hpp that others ask too, and their words for people.
+#include <algorithm>
+#include <array>
+
+#include "logic/gres.hpp"
+#include "logic/hostlist.hpp"
+#include "logic/plan.hpp"
+#include "logic/text_parts.hpp"
+
+namespace muster::logic {
+namespace {
+
+/// What noded passes to slurmd -Z, so that a node whose record was lost is born closed (22.05 and 26.05 drop the text).
+constexpr std::string_view unregistered_reason = "muster:unregistered";
+
+/// Slurm's own texts, set at a registration it does not like; they say nothing about somebody's will (node_mgr.c).
+constexpr std::array<std::string_view, 7> slurm_fault_texts{
+    "Low RealMemory (reported:",  "Low TmpDisk (reported:", "Low socket*core", "Low CPUs", "Not responding",
+    "Node unexpectedly rebooted", " : Not responding"};
+
+}  // namespace
+
+bool is_slurm_fault(std::string_view reason) {
+  if (starts_with(reason, "gres/"))
+    return reason.find(" count reported lower than configured (") != std::string_view::npos;
+  return std::any_of(slurm_fault_texts.begin(), slurm_fault_texts.end(),
+                     [&](std::string_view known) { return starts_with(reason, known); });
+}
+
+std::string names_text(const std::vector<NodeName>& names) {
+  std::vector<std::string> texts;
+  texts.reserve(names.size());
+  for (const NodeName& name : names) texts.push_back(name.str());
+  return compress_names(std::move(texts));
+}
+
+std::string gathering_reason(const GroupName& group) { return "muster: group " + group.str() + " gathers"; }
+
+bool is_in_shape(const GroupSpec& spec, const SeenNode& node, std::string* why_not) {
+  const auto no = [&](const std::string& why) {
+    if (why_not) *why_not = why;
+    return false;
+  };
+  if (!node.is_registered()) return no("Slurm has no registration of it yet");
+  if (node.invalid_registration) return no("Slurm rejects its registration: " + node.reason);
+  if (node.base == NodeBase::down || node.failing)
+    return no("Slurm has it " + node.state_text() + (node.reason.empty() ? "" : ": " + node.reason));
+  if (node.not_responding) return no("it does not answer slurmctld's ping at " + node.address);
+  if (!node_offers(node.gres, spec.gres))
+    return no("Slurm sees GRES \"" + node.gres + "\", wanted is " + gres_text(spec.gres));
+  if (node.cpus < spec.cpus) {
+    return no("Slurm sees " + std::to_string(node.cpus) + " CPUs, wanted are " + std::to_string(spec.cpus));
+  }
+  return true;
+}
+
+bool is_foreign_drain(const SlotRecord& slot, const SeenNode& node) {
+  return node.drained && !node.reason.empty() && node.reason != slot.our_reason && node.reason != unregistered_reason &&
+         !is_slurm_fault(node.reason);
+}
+
+int ready_count(const GroupRecord& group) {
+  return static_cast<int>(std::count_if(group.slots.begin(), group.slots.end(), [](const SlotRecord& slot) {
+    return (slot.state == SlotState::ready || slot.state == SlotState::in_service) && slot.foreign_reason.empty();
+  }));
+}
+
+int open_count(const GroupRecord& group) {
+  return static_cast<int>(std::count_if(group.slots.begin(), group.slots.end(), [](const SlotRecord& slot) {
+    return slot.state == SlotState::in_service && slot.foreign_reason.empty();
+  }));
+}
+
+std::string SeenNode::state_text() const {
+  std::string text = base_text.empty() ? "UNKNOWN" : base_text;
+  if (drained) text += "+DRAIN";
+  if (not_responding) text += "+NOT_RESPONDING";
+  if (invalid_registration) text += "+INVALID_REG";
+  if (completing) text += "+COMPLETING";
+  if (failing) text += "+FAIL";
+  return text;
+}
+
+std::string describe(const Action& action) {
+  struct Describe {
+    static std::string nodes(const std::vector<NodeName>& names) { return names_text(names); }
+    std::string operator()(const CreateRecords& a) const {
+      return "make records " + nodes(a.names) + " (State=FUTURE " + a.line + ")";
+    }
+    std::string operator()(const DeleteRecords& a) const { return "delete the damaged records " + nodes(a.names); }
+    std::string operator()(const DrainNodes& a) const { return "drain " + nodes(a.names) + " (\"" + a.reason + "\")"; }
+    std::string operator()(const UndrainNodes& a) const { return "open " + nodes(a.names) + " to jobs"; }
+    std::string operator()(const ResumeNodes& a) const { return "resume " + nodes(a.names); }
+    std::string operator()(const ReturnToFuture& a) const { return "hide " + nodes(a.names) + " (State=FUTURE)"; }
+    std::string operator()(const SetAddresses& a) const { return "set the addresses of " + nodes(a.names); }
+    std::string operator()(const LaunchMachine& a) const {
+      return "launch a machine for " + a.name.str() + " (attempt " + std::to_string(a.attempt) + ")";
+    }
+    std::string operator()(const TerminateMachine& a) const {
+      return "end machine " + a.instance.str() + " of " + a.name.str();
+    }
+    std::string operator()(const ReleaseJobs& a) const {
+      return "release " + std::to_string(a.jobs.size()) + " held job(s)";
+    }
+  };
+  return std::visit(Describe{}, action);
+}
+
+}  // namespace muster::logic
