@@ -34,6 +34,7 @@ struct HeadState {
   std::shared_ptr<const SeenNodes> nodes;  ///< the last good read; null before the first
   Time nodes_at = no_time;
   std::vector<SeenJob> jobs;
+  std::vector<SeenReservation> reservations;
   std::optional<SlurmFacts> facts;
   bool slurm_is_up = false;
   Time slurm_since = no_time;  ///< since when up or away; no_time before the first look

@@ -33,12 +33,16 @@ struct SeenNode {
   bool failing = false;    ///< flag FAIL
   bool rebooting = false;  ///< REBOOT_REQUESTED or REBOOT_ISSUED
   std::string reason;
+  std::int64_t reason_uid = -1;  ///< who set it; -1: there is none
+  Time reason_time = no_time;
   std::string address;
   std::int64_t cpus = 0;
   std::int64_t memory_mib = 0;
   std::string gres;
   std::string features;
   std::string partitions;            ///< comma list
+  Time boot_time = no_time;          ///< of the machine, as its slurmd told
+  std::string version;               ///< of its slurmd
   Time slurmd_start_time = no_time;  ///< no_time: no slurmd has registered under this record
 
   /// A slurmd has registered and the record is no FUTURE one.
@@ -72,6 +76,15 @@ struct SeenJob {
   std::string gres;  ///< tres_per_node
   std::string admin_comment;
   Time submitted_at = no_time;
+  std::vector<NodeName> nodes;           ///< those it has, also while it is completing
+  std::vector<NodeName> required_nodes;  ///< those it asks for by name
+};
+
+struct SeenReservation {
+  std::string name;
+  std::vector<NodeName> nodes;
+  Time start = no_time;
+  Time end = no_time;  ///< no_time: without end
 };
 
 /// The outcome of a launch call.
@@ -101,6 +114,7 @@ struct Seen {
   };
   std::map<GroupName, Machines> machines;
   std::optional<std::vector<SeenJob>> jobs;
+  std::optional<std::vector<SeenReservation>> reservations;
   PartitionName default_partition;  ///< empty = not known
 
   /// Calls that are under way or queued: not to be begun again.

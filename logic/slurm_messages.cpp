@@ -5,6 +5,7 @@
 #include <set>
 
 #include "logic/field_reader.hpp"
+#include "logic/hostlist.hpp"
 #include "logic/text_parts.hpp"
 
 namespace muster::logic {
@@ -46,12 +47,16 @@ SeenNode read_node(const Value& record) {
       node.rebooting = true;
   }
   node.reason = record.text_or("reason");
+  node.reason_uid = record.integer_or("reason_uid", -1);
+  node.reason_time = time_of(record, "reason_time");
   node.address = record.text_or("address");
   node.cpus = record.integer_or("cpus");
   node.memory_mib = record.integer_or("memory_mib");
   node.gres = record.text_or("gres");
   node.features = record.text_or("features");
   node.partitions = record.text_or("partitions");
+  node.boot_time = time_of(record, "boot_time");
+  node.version = record.text_or("version");
   node.slurmd_start_time = time_of(record, "slurmd_start_time");
   return node;
 }
@@ -62,6 +67,15 @@ std::optional<int> optional_count(const Value& record, std::string_view key) {
   const std::int64_t number = *found->as_integer();
   if (number < 0 || number > 1'000'000'000) return std::nullopt;
   return static_cast<int>(number);
+}
+
+Result<std::vector<NodeName>> node_names(const Value& record, std::string_view key) {
+  auto names = expand_names(record.text_or(key));
+  if (!names) return names.error();
+  std::vector<NodeName> nodes;
+  nodes.reserve(names->size());
+  for (std::string& name : *names) nodes.emplace_back(std::move(name));
+  return nodes;
 }
 
 std::vector<std::string> texts_of(const Value& answer, std::string_view key) {
@@ -105,9 +119,31 @@ Result<std::vector<SeenJob>> read_seen_jobs(const Value& answer) {
     job.gres = record.text_or("tres_per_node");
     job.admin_comment = record.text_or("admin_comment");
     job.submitted_at = time_of(record, "submit_time");
+    auto nodes = node_names(record, "nodes");
+    if (!nodes) return bug_error("job " + std::to_string(job.id) + ": nodes: " + nodes.error().message);
+    job.nodes = *std::move(nodes);
+    // What a user wrote must not keep all jobs from being read: a list that cannot be expanded names no node there is.
+    if (auto required = node_names(record, "required_nodes")) job.required_nodes = *std::move(required);
     jobs.push_back(std::move(job));
   }
   return jobs;
+}
+
+Result<std::vector<SeenReservation>> read_seen_reservations(const Value& answer) {
+  const Value* records = answer.find("reservations");
+  if (!records || !records->is_list()) return bug_error("the Slurm helper's answer to reservations has no list");
+  std::vector<SeenReservation> reservations;
+  for (const Value& record : records->items()) {
+    SeenReservation reservation;
+    reservation.name = record.text_or("name");
+    reservation.start = time_of(record, "start_time");
+    reservation.end = time_of(record, "end_time");
+    auto nodes = node_names(record, "nodes");
+    if (!nodes) return bug_error("reservation " + reservation.name + ": nodes: " + nodes.error().message);
+    reservation.nodes = *std::move(nodes);
+    reservations.push_back(std::move(reservation));
+  }
+  return reservations;
 }
 
 PartitionName SlurmFacts::default_partition() const {
@@ -117,8 +153,10 @@ PartitionName SlurmFacts::default_partition() const {
   return {};
 }
 
+bool SlurmFacts::is_configless() const { return slurmctld_parameters.find("enable_configless") != std::string::npos; }
+
 std::string SlurmFacts::conf_server() const {
-  if (!is_configless || controller_hosts.empty()) return {};
+  if (!is_configless() || controller_hosts.empty()) return {};
   return controller_hosts.front() + ":" + std::to_string(controller_port);
 }
 
@@ -127,13 +165,34 @@ Result<SlurmFacts> read_slurm_facts(const Value& config_answer, const Value& par
   if (!partitions || !partitions->is_list()) return bug_error("the Slurm helper's answer to partitions has no list");
   SlurmFacts facts;
   facts.version = config_answer.text_or("version");
+  facts.helper_version = config_answer.text_or("helper_version");
+  facts.slurm_conf = config_answer.text_or("slurm_conf");
   facts.cluster_name = config_answer.text_or("cluster_name");
   facts.slurm_user_uid = config_answer.integer_or("slurm_user_uid");
   facts.max_node_count = static_cast<int>(config_answer.integer_or("max_node_count"));
   facts.controller_hosts = texts_of(config_answer, "controller_hosts");
   facts.controller_port = static_cast<int>(config_answer.integer_or("controller_port", 6817));
-  facts.is_configless = config_answer.text_or("slurmctld_parameters").find("enable_configless") != std::string::npos;
   facts.gres_types = config_answer.text_or("gres_types");
+  facts.return_to_service = static_cast<int>(config_answer.integer_or("return_to_service"));
+  facts.job_submit_plugins = config_answer.text_or("job_submit_plugins");
+  facts.plugin_dir = config_answer.text_or("plugin_dir");
+  facts.plugstack = config_answer.text_or("plugstack");
+  facts.slurmctld_parameters = config_answer.text_or("slurmctld_parameters");
+  facts.scheduler_parameters = config_answer.text_or("scheduler_parameters");
+  facts.select_type = config_answer.text_or("select_type");
+  facts.auth_type = config_answer.text_or("auth_type");
+  facts.topology_plugin = config_answer.text_or("topology_plugin");
+  facts.topology_param = config_answer.text_or("topology_param");
+  facts.suspend_program = config_answer.text_or("suspend_program");
+  facts.suspend_time = optional_count(config_answer, "suspend_time");
+  facts.suspend_exc_nodes = config_answer.text_or("suspend_exc_nodes");
+  facts.suspend_exc_parts = config_answer.text_or("suspend_exc_parts");
+  facts.suspend_exc_states = config_answer.text_or("suspend_exc_states");
+  facts.reconfig_flags = texts_of(config_answer, "reconfig_flags");
+  facts.enforce_part_limits = config_answer.text_or("enforce_part_limits");
+  facts.slurmctld_timeout = optional_count(config_answer, "slurmctld_timeout");
+  facts.slurmd_timeout = optional_count(config_answer, "slurmd_timeout");
+  facts.tree_width = optional_count(config_answer, "tree_width");
   facts.node_sets = texts_of(config_answer, "node_sets");
   for (const Value& record : partitions->items()) {
     SlurmFacts::Partition partition;
@@ -141,6 +200,8 @@ Result<SlurmFacts> read_slurm_facts(const Value& config_answer, const Value& par
     partition.nodes_spec = record.text_or("nodes_spec");
     partition.state = record.text_or("state");
     partition.is_default = record.boolean_or("default");
+    partition.suspend_time = optional_count(record, "suspend_time");
+    partition.is_never_suspended = record.boolean_or("suspend_never");
     facts.partitions.push_back(std::move(partition));
   }
   return facts;

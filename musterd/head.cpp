@@ -180,6 +180,7 @@ void Head::take_view(const SlurmDriver::View& view) {
     state_.nodes = view.nodes;
     state_.nodes_at = sys::now();
     state_.jobs = *view.jobs;
+    state_.reservations = *view.reservations;
     failed_passes_ = 0;
   } else {
     ++failed_passes_;
@@ -209,6 +210,7 @@ void Head::decide_and_act(bool slurm_was_read) {
   if (slurm_was_read) {
     seen.nodes = state_.nodes;
     seen.jobs = state_.jobs;
+    seen.reservations = state_.reservations;
   }
   if (state_.facts) seen.default_partition = state_.facts->default_partition();
   seen.launches_in_flight = providers_.launches_in_flight();

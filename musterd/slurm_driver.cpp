@@ -74,7 +74,7 @@ void SlurmDriver::observe(std::function<void(View)> done) {
                    View view;
                    if (!answer) {
                      // The helper or slurmctld may be another one next time: begin with a whole read.
-                     nodes_update_ = jobs_update_ = 0;
+                     nodes_update_ = jobs_update_ = reservations_update_ = 0;
                      view.trouble = answer.error().message;
                      return done(std::move(view));
                    }
@@ -94,7 +94,7 @@ void SlurmDriver::observe(std::function<void(View)> done) {
 
 void SlurmDriver::read_jobs(std::function<void(View)> done) {
   link_->request(Value::map({{"op", "jobs"}, {"since", jobs_update_}}), timeout_,
-                 [this, done = std::move(done)](Result<Value> answer) {
+                 [this, done = std::move(done)](Result<Value> answer) mutable {
                    View view;
                    if (!answer) {
                      jobs_update_ = 0;
@@ -104,14 +104,39 @@ void SlurmDriver::read_jobs(std::function<void(View)> done) {
                    if (answer->boolean_or("changed", true) || jobs_update_ == 0) {
                      auto jobs = logic::read_seen_jobs(*answer);
                      if (!jobs) {
+                       jobs_update_ = 0;
                        view.trouble = jobs.error().message;
                        return done(std::move(view));
                      }
                      jobs_ = *std::move(jobs);
                    }
                    jobs_update_ = answer->integer_or("last_update");
+                   read_reservations(std::move(done));
+                 });
+}
+
+void SlurmDriver::read_reservations(std::function<void(View)> done) {
+  link_->request(Value::map({{"op", "reservations"}, {"since", reservations_update_}}), timeout_,
+                 [this, done = std::move(done)](Result<Value> answer) {
+                   View view;
+                   if (!answer) {
+                     reservations_update_ = 0;
+                     view.trouble = answer.error().message;
+                     return done(std::move(view));
+                   }
+                   if (answer->boolean_or("changed", true) || reservations_update_ == 0) {
+                     auto reservations = logic::read_seen_reservations(*answer);
+                     if (!reservations) {
+                       reservations_update_ = 0;
+                       view.trouble = reservations.error().message;
+                       return done(std::move(view));
+                     }
+                     reservations_ = *std::move(reservations);
+                   }
+                   reservations_update_ = answer->integer_or("last_update");
                    view.nodes = nodes_;
                    view.jobs = jobs_;
+                   view.reservations = reservations_;
                    done(std::move(view));
                  });
 }

@@ -20,10 +20,11 @@ namespace muster::musterd {
 
 class SlurmDriver {
  public:
-  /// One look. trouble is empty if all was read; else nodes and jobs are unknown.
+  /// One look. trouble is empty if all was read; else all of it is unknown.
   struct View {
     std::shared_ptr<const logic::SeenNodes> nodes;
     std::optional<std::vector<logic::SeenJob>> jobs;
+    std::optional<std::vector<logic::SeenReservation>> reservations;
     std::string trouble;
   };
 
@@ -39,6 +40,7 @@ class SlurmDriver {
 
  private:
   void read_jobs(std::function<void(View)> done);
+  void read_reservations(std::function<void(View)> done);
   void execute_next(std::shared_ptr<std::vector<logic::Value>> requests, std::size_t next,
                     std::shared_ptr<std::vector<std::string>> problems,
                     std::function<void(std::vector<std::string>)> done);
@@ -50,9 +52,11 @@ class SlurmDriver {
 
   std::int64_t nodes_update_ = 0;
   std::int64_t jobs_update_ = 0;
+  std::int64_t reservations_update_ = 0;
   std::chrono::steady_clock::time_point whole_read_at_;
   std::shared_ptr<const logic::SeenNodes> nodes_;
   std::vector<logic::SeenJob> jobs_;
+  std::vector<logic::SeenReservation> reservations_;
 };
 
 }  // namespace muster::musterd

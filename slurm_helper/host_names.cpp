@@ -46,6 +46,13 @@ std::string compress_names(const std::vector<std::string>& names) {
   return ranged_string(sorted_list(names), joined_length(names));
 }
 
+std::string normal_form(const char* text) {
+  const Hostlist list(slurm_hostlist_create(text));
+  if (!list) return {};
+  slurm_hostlist_uniq(list.get());
+  return ranged_string(list, std::strlen(text));
+}
+
 std::pair<std::string, std::string> compress_pairs(const std::vector<std::string>& names,
                                                    const std::vector<std::string>& addresses) {
   std::unordered_map<std::string, const std::string*> address_of;

@@ -105,9 +105,17 @@ Value node_sets_of(const partition_info_msg_t& partitions) {
 Value Operations::run(const Value& request) {
   using Operation = Value (Operations::*)(const Value&);
   static const std::map<std::string, Operation> operations = {
-      {"nodes", &Operations::nodes},         {"create", &Operations::create},         {"update", &Operations::update},
-      {"addresses", &Operations::addresses}, {"delete", &Operations::remove},         {"jobs", &Operations::jobs},
-      {"release", &Operations::release},     {"partitions", &Operations::partitions}, {"config", &Operations::config},
+      {"nodes", &Operations::nodes},
+      {"create", &Operations::create},
+      {"update", &Operations::update},
+      {"addresses", &Operations::addresses},
+      {"delete", &Operations::remove},
+      {"jobs", &Operations::jobs},
+      {"release", &Operations::release},
+      {"partitions", &Operations::partitions},
+      {"config", &Operations::config},
+      {"reservations", &Operations::reservations},
+      {"reconfigure", &Operations::reconfigure},
       {"ping", &Operations::ping},
   };
   rpcs_ = 0;
@@ -272,6 +280,24 @@ Value Operations::release(const Value& request) {
   return Value::map({{"ok", true}, {"results", std::move(results)}});
 }
 
+Value Operations::reservations(const Value& request) {
+  reserve_info_msg_t* raw = nullptr;
+  ++rpcs_;
+  const int code = slurm_load_reservations(since(request), &raw);
+  const ReservationMessage message(raw);
+  if (code != SLURM_SUCCESS) {
+    const int error = last_error();
+    return error == SLURM_NO_CHANGE_IN_DATA ? unchanged(request) : failure(error);
+  }
+  Value list = Value::list();
+  for (std::uint32_t index = 0; index < message->record_count; ++index)
+    list.push(reservation_value(message->reservation_array[index]));
+  return Value::map({{"ok", true},
+                     {"last_update", Value(std::int64_t{message->last_update})},
+                     {"changed", true},
+                     {"reservations", std::move(list)}});
+}
+
 Value Operations::partitions(const Value& /*request*/) {
   partition_info_msg_t* raw = nullptr;
   ++rpcs_;
@@ -300,6 +326,12 @@ Value Operations::config(const Value& /*request*/) {
   if (!has_partitions) return failure(last_error());
   reply.set("node_sets", node_sets_of(*partitions));
   return reply;
+}
+
+Value Operations::reconfigure(const Value& /*request*/) {
+  ++rpcs_;
+  if (slurm_reconfigure() != SLURM_SUCCESS) return failure(last_error());
+  return done();
 }
 
 Value Operations::ping(const Value& /*request*/) {

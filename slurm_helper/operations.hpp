@@ -21,8 +21,10 @@ class Operations {
   logic::Value remove(const logic::Value& request);
   logic::Value jobs(const logic::Value& request);
   logic::Value release(const logic::Value& request);
+  logic::Value reservations(const logic::Value& request);
   logic::Value partitions(const logic::Value& request);
   logic::Value config(const logic::Value& request);
+  logic::Value reconfigure(const logic::Value& request);
   logic::Value ping(const logic::Value& request);
 
   int rpcs_ = 0;              ///< of the request under way

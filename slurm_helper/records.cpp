@@ -7,6 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "slurm_helper/host_names.hpp"
+
 namespace muster::slurm_helper {
 namespace {
 
@@ -57,13 +59,43 @@ constexpr std::array flag_names = {
     FlagName{NODE_STATE_DYNAMIC_NORM, "DYNAMIC_NORM"},
 };
 
-Value flags(std::uint32_t state) {
+template <std::size_t size>
+Value names_of(const std::array<FlagName, size>& flags, std::uint64_t bits) {
   Value names = Value::list();
-  for (const FlagName& flag : flag_names) {
-    if ((state & flag.bit) != 0) names.push(Value(flag.name));
+  for (const FlagName& flag : flags) {
+    if ((bits & flag.bit) != 0) names.push(Value(flag.name));
   }
   return names;
 }
+
+/// Those that tell how a reservation takes nodes.
+constexpr std::array reservation_flag_names = {
+    FlagName{RESERVE_FLAG_MAINT, "MAINT"},           FlagName{RESERVE_FLAG_IGN_JOBS, "IGNORE_JOBS"},
+    FlagName{RESERVE_FLAG_HOURLY, "HOURLY"},         FlagName{RESERVE_FLAG_DAILY, "DAILY"},
+    FlagName{RESERVE_FLAG_WEEKLY, "WEEKLY"},         FlagName{RESERVE_FLAG_WEEKDAY, "WEEKDAY"},
+    FlagName{RESERVE_FLAG_WEEKEND, "WEEKEND"},       FlagName{RESERVE_FLAG_ANY_NODES, "ANY_NODES"},
+    FlagName{RESERVE_FLAG_STATIC, "STATIC"},         FlagName{RESERVE_FLAG_PART_NODES, "PART_NODES"},
+    FlagName{RESERVE_FLAG_OVERLAP, "OVERLAP"},       FlagName{RESERVE_FLAG_SPEC_NODES, "SPEC_NODES"},
+    FlagName{RESERVE_FLAG_TIME_FLOAT, "TIME_FLOAT"}, FlagName{RESERVE_FLAG_REPLACE, "REPLACE"},
+    FlagName{RESERVE_FLAG_ALL_NODES, "ALL_NODES"},   FlagName{RESERVE_FLAG_FLEX, "FLEX"},
+    FlagName{RESERVE_FLAG_MAGNETIC, "MAGNETIC"},     FlagName{RESERVE_FLAG_REPLACE_DOWN, "REPLACE_DOWN"},
+};
+
+constexpr std::array reconfig_flag_names = {
+    FlagName{RECONFIG_KEEP_PART_INFO, "KeepPartInfo"},
+    FlagName{RECONFIG_KEEP_PART_STAT, "KeepPartState"},
+};
+
+std::string_view enforcement_name(std::uint16_t value) {
+  switch (value) {
+    case PARTITION_ENFORCE_ALL: return "ALL";
+    case PARTITION_ENFORCE_ANY: return "ANY";
+    default: return "NO";
+  }
+}
+
+/// A 16-bit field's own "not set" and "no limit".
+Value count16(std::uint16_t value) { return value == NO_VAL16 || value == INFINITE16 ? Value() : Value(value); }
 
 std::string_view job_state_name(std::uint32_t state) {
   if ((state & JOB_COMPLETING) != 0) return "COMPLETING";
@@ -136,7 +168,7 @@ Value node_value(const node_info_t& node) {
   return member_map({
       {"name", text(node.name)},
       {"state", base_state_name(node.node_state)},
-      {"flags", flags(node.node_state)},
+      {"flags", names_of(flag_names, node.node_state)},
       {"reason", has_reason ? Value(node.reason) : Value()},
       {"reason_uid", has_reason ? count(node.reason_uid) : Value()},
       {"reason_time", has_reason ? time(node.reason_time) : Value()},
@@ -177,6 +209,17 @@ Value job_value(const slurm_job_info_t& job) {
       {"submit_time", time(job.submit_time)},
       {"start_time", time(job.start_time)},
       {"nodes", text(job.nodes)},
+      {"required_nodes", job.req_nodes == nullptr ? Value() : Value(normal_form(job.req_nodes))},
+  });
+}
+
+Value reservation_value(const reserve_info_t& reservation) {
+  return member_map({
+      {"name", text(reservation.name)},
+      {"nodes", text(reservation.node_list)},
+      {"start_time", time(reservation.start_time)},
+      {"end_time", time(reservation.end_time)},
+      {"flags", names_of(reservation_flag_names, reservation.flags)},
   });
 }
 
@@ -190,6 +233,7 @@ Value partition_value(const partition_info_t& partition) {
       {"total_nodes", Value(partition.total_nodes)},
       {"max_nodes", count(partition.max_nodes)},
       {"suspend_time", count(partition.suspend_time)},
+      {"suspend_never", Value(partition.suspend_time == INFINITE)},
   });
 }
 
@@ -201,6 +245,8 @@ Value config_value(const slurm_conf_t& config) {
       {"slurm_user_uid", Value(config.slurm_user_id)},
       {"slurm_user", text(config.slurm_user_name)},
       {"version", text(config.version)},
+      {"helper_version", Value(built_for_version())},
+      {"slurm_conf", text(config.slurm_conf)},
       {"cluster_name", text(config.cluster_name)},
       {"return_to_service", Value(static_cast<int>(config.ret2service))},
       {"job_submit_plugins", text(config.job_submit_plugins)},
@@ -213,8 +259,18 @@ Value config_value(const slurm_conf_t& config) {
       {"scheduler_parameters", text(config.sched_params)},
       {"select_type", text(config.select_type)},
       {"topology_plugin", text(config.topology_plugin)},
+      {"topology_param", text(config.topology_param)},
       {"suspend_program", text(config.suspend_program)},
       {"suspend_time", count(config.suspend_time)},
+      {"suspend_exc_nodes", text(config.suspend_exc_nodes)},
+      {"suspend_exc_parts", text(config.suspend_exc_parts)},
+      {"suspend_exc_states", text(suspend_exc_states_of(config))},
+      {"reconfig_flags", names_of(reconfig_flag_names, config.reconfig_flags)},
+      {"enforce_part_limits", enforcement_name(config.enforce_part_limits)},
+      {"slurmctld_timeout", count16(config.slurmctld_timeout)},
+      {"slurmd_timeout", count16(config.slurmd_timeout)},
+      {"tree_width", count16(config.tree_width)},
+      {"auth_type", text(config.authtype)},
   });
 }
 

@@ -10,6 +10,7 @@ namespace muster::slurm_helper {
 
 logic::Value node_value(const node_info_t& node);
 logic::Value job_value(const slurm_job_info_t& job);
+logic::Value reservation_value(const reserve_info_t& reservation);
 logic::Value partition_value(const partition_info_t& partition);
 logic::Value config_value(const slurm_conf_t& config);
 

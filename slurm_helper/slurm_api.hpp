@@ -45,6 +45,15 @@ auto job_id(const Job& job, long) -> decltype(job.job_id) {
   return job.job_id;
 }
 
+template <typename Config>
+auto suspend_exc_states(const Config& config, int) -> decltype(config.suspend_exc_states) {
+  return config.suspend_exc_states;
+}
+template <typename Config>
+const char* suspend_exc_states(const Config&, long) {  // since 23.02
+  return nullptr;
+}
+
 template <typename Response>
 auto job_error_text(const Response& response, std::uint32_t index, int)
     -> std::decay_t<decltype(response.err_msg[index])> {
@@ -74,6 +83,8 @@ inline const char* job_error_text(const job_array_resp_msg_t& response, std::uin
   return detail::job_error_text(response, index, 0);
 }
 
+inline const char* suspend_exc_states_of(const slurm_conf_t& config) { return detail::suspend_exc_states(config, 0); }
+
 struct HostlistDestroy {
   void operator()(std::remove_pointer_t<HostlistPointer>* list) const { slurm_hostlist_destroy(list); }
 };
@@ -91,6 +102,7 @@ struct ReleaseWith {
 using NodeMessage = std::unique_ptr<node_info_msg_t, ReleaseWith<slurm_free_node_info_msg>>;
 using JobMessage = std::unique_ptr<job_info_msg_t, ReleaseWith<slurm_free_job_info_msg>>;
 using PartitionMessage = std::unique_ptr<partition_info_msg_t, ReleaseWith<slurm_free_partition_info_msg>>;
+using ReservationMessage = std::unique_ptr<reserve_info_msg_t, ReleaseWith<slurm_free_reservation_info_msg>>;
 using ConfigMessage = std::unique_ptr<slurm_conf_t, ReleaseWith<free_config>>;
 using JobResponse = std::unique_ptr<job_array_resp_msg_t, ReleaseWith<slurm_free_job_array_resp>>;
 

@@ -139,7 +139,11 @@ SlurmFacts slurm_with(int max_node_count) {
   SlurmFacts facts;
   facts.max_node_count = max_node_count;
   facts.gres_types = "gpu,shard";
-  facts.partitions.push_back({PartitionName{"gpu"}, "muster_gpu", "UP", false});
+  SlurmFacts::Partition partition;
+  partition.name = PartitionName{"gpu"};
+  partition.nodes_spec = "muster_gpu";
+  partition.state = "UP";
+  facts.partitions.push_back(partition);
   return facts;
 }
 
