@@ -7,14 +7,24 @@
 #   cluster_start FOLDER YAML         in a started lab: Slurm with muster's plugins, set up for YAML, and musterd
 #   cluster_run COMMAND...            runs COMMAND on the head, in the checkout's folder, with muster's programs in PATH
 #   cluster_status JQ                 prints JQ of muster status --json; cluster_group GROUP JQ that of one group
+#   cluster_group_says GROUP JQ VALUE succeeds if that prints VALUE
 #   cluster_events                    prints all events
 #   cluster_kill musterd|slurmctld    with SIGKILL; it is started again
 #   cluster_slurmctld_again ARGUMENT...   kills slurmctld and has it started again with these arguments, this once
 #
 # Both daemons are started again when they end, as systemd would. Their logs are LAB_DIR/log/{musterd,slurmctld}.log. The
-# provider that goes with it, conf/quickstart-provider, keeps its state in LAB_DIR/provider.
+# providers that go with it, conf/quickstart-provider and lab-provider, keep their state in LAB_DIR/provider. For the
+# second one, cluster_provider in a test's cluster file, there are:
+#
+#   cluster_provider_does SCOPE [RULE...] from now on it obeys these rules for SCOPE, and no older ones; see lab-provider
+#   cluster_machine NODE              prints the lab's name of the machine that NODE runs on, for lab_on and lab_machine_kill
+#   cluster_provider_log WORD...      prints the lines of its log that begin with these words, without their times
+#   cluster_launched_twice            prints each token for which more than one machine was made, and each node that has
+#                                     more than one now
 
 cluster_top=$(cd "$LAB_HOME/../.." && pwd)
+# shellcheck disable=SC2034  # for tests
+cluster_provider=$LAB_HOME/lab-provider
 
 cluster_install() {
     local build=$1 folder=$2
@@ -45,7 +55,7 @@ ${CLUSTER_SLURM_CONF-}"
     lab_exec bash -c 'cat >/etc/muster/musterd.yaml' <<END
 state_directory: /run/lab/muster
 slurm_helper: $folder/libexec/muster/muster-slurm
-pass_interval: 1 s
+pass_interval: ${CLUSTER_PASS_INTERVAL-1 s}
 END
     # /etc is seen by head and machines alike; this file is for the machines.
     lab_exec bash -c 'cat >/etc/muster/noded.yaml' <<'END'
@@ -78,6 +88,10 @@ cluster_group() {
     cluster_status ".Groups[] | select(.Name == \"$1\") | $2"
 }
 
+cluster_group_says() {
+    [[ $(cluster_group "$1" "$2") == "$3" ]]
+}
+
 # The end of a service is noticed by what supervises it, which starts it again after a second.
 cluster_kill() {
     lab_exec kill -KILL "$(lab_service_pid "$1")"
@@ -97,4 +111,26 @@ cluster_has_taken_arguments() {
 # Newest last, one a line.
 cluster_events() {
     cluster_run muster events --number 1000
+}
+
+cluster_provider_does() {
+    local control=$LAB_DIR/provider/control scope=$1
+    shift
+    mkdir -p "$control"
+    # Renamed into place: a call that comes now finds the old rules or the new ones. New files are never control files.
+    printf '%s\n' "$@" >"$LAB_DIR/provider/rules.new"
+    mv "$LAB_DIR/provider/rules.new" "$control/$scope"
+}
+
+cluster_machine() {
+    jq -r --arg node "$1" 'select(.node_name == $node) | .instance_id' "$LAB_DIR"/provider/i-*.json
+}
+
+cluster_provider_log() {
+    sed -n "s/^[0-9.]* \($*\)/\1/p" "$LAB_DIR/provider/log"
+}
+
+cluster_launched_twice() {
+    cluster_provider_log launched | cut -d' ' -f4 | sort | uniq -d
+    jq -r .node_name "$LAB_DIR"/provider/i-*.json | sort | uniq -d
 }

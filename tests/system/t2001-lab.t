@@ -45,11 +45,17 @@ refute "a machine whose cable is out does not reach the head" \
     lab_on one timeout 1 bash -c 'exec 3<>/dev/tcp/10.77.0.1/6817'
 lab_machine_mend one
 check "and does when it is in again" lab_on one timeout 5 bash -c 'exec 3<>/dev/tcp/10.77.0.1/6817'
+boot_id() {
+    lab_on "$1" cat /proc/sys/kernel/random/boot_id
+}
+first_boot=$(boot_id one)
+check "a machine has its own boot id" test "$first_boot" != "$(boot_id two)"
 lab_machine_kill one
 refute "a killed machine has no process left" lab_exec pgrep -f 'sleep 1000'
 check "and another one lives on" lab_exec pgrep -f 'sleep 1001'
 lab_machine_start one 10.77.1.1 sleep 1002
 check "a killed machine can be started again" test "$(lab_on one hostname)" = one
+check "with another boot id" test "$(boot_id one)" != "$first_boot"
 
 lab_stop
 check "a stopped lab leaves no process" lab_wait "nothing to be left" 5 nobody_names "$dir"
