@@ -5,39 +5,69 @@
 
 namespace muster::logic {
 
-Status check_change(const ClusterSpec& before, const ClusterSpec& after) {
+namespace {
+
+const GroupRecord* record_of(const Ledger& ledger, const GroupName& name) {
+  const auto record = ledger.groups.find(name);
+  return record == ledger.groups.end() || record->second.deleted ? nullptr : &record->second;
+}
+
+std::string list_text(const std::vector<std::string>& texts) {
+  std::string all;
+  for (const std::string& text : texts) all += (all.empty() ? "" : ", ") + text;
+  return all.empty() ? "none" : all;
+}
+
+std::string number_text(double number) {
+  std::string text = std::to_string(number);
+  text.erase(text.find_last_not_of('0') + 1);
+  if (!text.empty() && text.back() == '.') text.pop_back();
+  return number > 0 ? text : "none";
+}
+
+}  // namespace
+
+Status check_change(const ClusterSpec& before, const Ledger& ledger, const ClusterSpec& after) {
+  if (!ledger.cluster.deleting.empty())
+    return conflict_error("cluster " + before.name + " is being deleted; another file can be applied when it is gone");
   Problems problems(after.file_name);
   if (before.name != after.name) {
     problems.add({},
                  "cluster: expected \"" + before.name + "\", which this musterd runs, found \"" + after.name + "\"");
   }
   for (const GroupSpec& old_group : before.groups) {
+    const GroupRecord* record = record_of(ledger, old_group.name);
+    if (!record) continue;
     const GroupSpec* group = after.find_group(old_group.name);
     const std::string title = "group " + old_group.name.str();
     if (!group) {
-      problems.add(
-          {}, title + ": expected every group that is there, found it missing; this version does not delete groups");
+      problems.add({}, title + ": expected every group that is there, found it missing; " +
+                           (record->deleting.empty() ? "muster delete " + old_group.name.str() + " deletes it"
+                                                     : "it is being deleted: leave it in the file until it is gone"));
       continue;
     }
-    if (group->target_count < old_group.target_count) {
-      problems.add(group->target_place, title + ": target_count: expected " + std::to_string(old_group.target_count) +
-                                            " or more, found " + std::to_string(group->target_count) +
-                                            "; this version does not remove nodes");
+    if (group->node_type != old_group.node_type) {
+      problems.add(group->place, title + ": node_type: expected " + std::string(node_type_name(old_group.node_type)) +
+                                     ", which never changes, found " + std::string(node_type_name(group->node_type)));
+    }
+    if (group->registration != old_group.registration) {
+      problems.add(group->place, title + ": registration: expected it as it is; delete the group and make it anew");
     }
     if (group->node_prefix != old_group.node_prefix || node_conf(*group) != node_conf(old_group)) {
       problems.add(group->place, title + ": expected node_prefix and node as they are (" + old_group.node_prefix +
-                                     ", " + node_conf(old_group) +
-                                     "); this version does not change the shape of a group");
+                                     ", " + node_conf(old_group) + "); another shape is another group");
     }
   }
   if (!problems.empty()) return problems.error();
   return Done{};
 }
 
-std::vector<GroupChange> describe_changes(const std::optional<ClusterSpec>& before, const ClusterSpec& after) {
+std::vector<GroupChange> describe_changes(const std::optional<ClusterSpec>& before, const Ledger& ledger,
+                                          const ClusterSpec& after) {
   std::vector<GroupChange> changes;
   for (const GroupSpec& group : after.groups) {
-    const GroupSpec* old_group = before ? before->find_group(group.name) : nullptr;
+    const GroupRecord* record = record_of(ledger, group.name);
+    const GroupSpec* old_group = before && record ? before->find_group(group.name) : nullptr;
     std::string text;
     const auto note = [&](const char* what, const std::string& from, const std::string& to) {
       if (from != to) text += std::string(text.empty() ? "" : ", ") + what + " " + from + " -> " + to;
@@ -46,15 +76,25 @@ std::vector<GroupChange> describe_changes(const std::optional<ClusterSpec>& befo
       text = "new: target " + std::to_string(group.target_count) + ", MinCount " + std::to_string(group.min_count) +
              ", partition " + group.partition.str() + ", provider " + group.provider;
     } else {
-      note("target", std::to_string(old_group->target_count), std::to_string(group.target_count));
-      note("MinCount", std::to_string(old_group->min_count), std::to_string(group.min_count));
+      if (!record->deleting.empty()) {
+        changes.push_back({group.name, "is being deleted; its lines are passed over"});
+        continue;
+      }
+      note("target", std::to_string(record->counts.target), std::to_string(group.target_count));
+      note("MinCount", std::to_string(record->counts.min), std::to_string(group.min_count));
       note("partition", old_group->partition.str(), group.partition.str());
       note("provider", old_group->provider, group.provider);
       note("deadline", duration_text(old_group->deadline), duration_text(group.deadline));
       note("boot_timeout", duration_text(old_group->boot_timeout), duration_text(group.boot_timeout));
       note("register_timeout", duration_text(old_group->register_timeout), duration_text(group.register_timeout));
       note("settle_time", duration_text(old_group->settle_time), duration_text(group.settle_time));
-      note("instance_type", old_group->instance_type, group.instance_type);
+      note("drain_timeout", duration_text(old_group->drain_timeout), duration_text(group.drain_timeout));
+      note("prune_after", duration_text(old_group->prune_after), duration_text(group.prune_after));
+      note("gate", old_group->gate == GatePolicy::once ? "once" : "floor",
+           group.gate == GatePolicy::once ? "once" : "floor");
+      note("max_idle_node_hours", number_text(old_group->max_idle_node_hours), number_text(group.max_idle_node_hours));
+      note("topology", old_group->topology, group.topology);
+      note("instance_types", list_text(old_group->instance_types), list_text(group.instance_types));
     }
     if (!text.empty()) changes.push_back({group.name, text});
   }

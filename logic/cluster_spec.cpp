@@ -6,12 +6,12 @@
 #include <set>
 
 #include "logic/field_reader.hpp"
+#include "logic/hostlist.hpp"
 
 namespace muster::logic {
 namespace {
 
-constexpr std::int64_t max_count = 6758;   // HyperPod's limit of InstanceCount (API model)
-constexpr std::int64_t max_slots = 65536;  // Slurm's hard cap of MaxNodeCount (node_conf.c)
+constexpr std::int64_t max_count = 6758;  // HyperPod's limit of InstanceCount (API model)
 
 bool is_token(std::string_view text) {
   return !text.empty() && text.size() <= 63 && std::all_of(text.begin(), text.end(), [](char c) {
@@ -62,6 +62,14 @@ void read_provider(const std::string& name, const Value& value, const std::strin
   provider.list_lag = reader.duration("list_lag", provider.list_lag);
   provider.call_timeout = reader.duration("call_timeout", provider.call_timeout);
   provider.list_interval = reader.duration("list_interval", provider.list_interval);
+  provider.max_launches = static_cast<int>(reader.count("max_launches", provider.max_launches, 1, 256));
+  provider.idempotent_launch = reader.flag("idempotent_launch", provider.idempotent_launch);
+  if (!provider.idempotent_launch && provider.list_lag.count() == 0 && !reader.has("list_lag")) {
+    problems.add(reader.place_of("idempotent_launch"),
+                 title +
+                     ": list_lag: expected how long a launched machine may be missing from list, since "
+                     "idempotent_launch is false, found nothing");
+  }
   if (provider.call_timeout < std::chrono::seconds{1}) {
     problems.add(reader.place_of("call_timeout"), title + ": call_timeout: expected 1 s or more");
   }
@@ -95,6 +103,63 @@ void read_node(const Value& value, const std::string& title, GroupSpec& group, P
   reader.finish();
 }
 
+void read_node_type(FieldReader& reader, const std::string& title, GroupSpec& group, Problems& problems) {
+  group.node_type = reader.choice<NodeType>(
+      "node_type", group.node_type,
+      {{"compute", NodeType::compute}, {"login", NodeType::login}, {"controller", NodeType::controller}});
+  group.partition_place = reader.place_of("partition");
+  if (group.joins_slurm()) {
+    group.partition = PartitionName{reader.required_text("partition")};
+    return;
+  }
+  if (const std::string found = reader.text("partition", ""); !found.empty()) {
+    problems.add(group.partition_place, title + ": partition: expected none, since " +
+                                            std::string(node_type_name(group.node_type)) +
+                                            " nodes run no jobs, found \"" + found + "\"");
+  }
+}
+
+void check_instance_types(const FieldReader& reader, const std::string& title, const GroupSpec& group,
+                          Problems& problems) {
+  const auto& types = group.instance_types;
+  for (auto type = types.begin(); type != types.end(); ++type) {
+    if (std::find(types.begin(), type, *type) == type && !type->empty()) continue;
+    problems.add(reader.place_of("instance_types"),
+                 title + ": instance_types: expected each once and none empty, found \"" + *type + "\"");
+  }
+}
+
+void read_registration(FieldReader& reader, const std::string& title, GroupSpec& group, Problems& problems) {
+  group.registration =
+      reader.choice<Registration>("registration", group.registration,
+                                  {{"dynamic", Registration::dynamic}, {"slurm_conf", Registration::slurm_conf}});
+  group.topology = reader.text("topology", "");
+  if (group.topology.find_first_of(" \t\n\"") != std::string::npos) {
+    problems.add(reader.place_of("topology"),
+                 title + ": topology: expected Slurm's TOPOLOGY:UNIT without blanks, found \"" + group.topology + "\"");
+  }
+  for (const std::string& text : reader.texts("node_addresses")) {
+    auto addresses = expand_names(text);
+    if (!addresses) {
+      problems.add(reader.place_of("node_addresses"), title + ": node_addresses: " + addresses.error().message);
+      continue;
+    }
+    for (std::string& address : *addresses) group.node_addresses.push_back(std::move(address));
+  }
+  const bool in_file = group.registration == Registration::slurm_conf;
+  if (in_file && static_cast<int>(group.node_addresses.size()) < group.target_count) {
+    problems.add(reader.place_of("registration"),
+                 title + ": node_addresses: expected the address of every node (" + std::to_string(group.target_count) +
+                     "), since registration is slurm_conf, found " + std::to_string(group.node_addresses.size()));
+  }
+  if (!in_file && !group.node_addresses.empty()) {
+    problems.add(reader.place_of("node_addresses"),
+                 title +
+                     ": node_addresses: expected none unless registration is slurm_conf; a node's machine tells its "
+                     "address");
+  }
+}
+
 void read_group(const Value& value, std::size_t index, ClusterSpec& spec, Problems& problems) {
   std::string title = "instance_groups[" + std::to_string(index) + "]";
   if (!value.is_map()) {
@@ -111,15 +176,16 @@ void read_group(const Value& value, std::size_t index, ClusterSpec& spec, Proble
         reader.place_of("name"),
         title + ": name: expected 1 to 63 letters, digits and inner hyphens, found \"" + group.name.str() + "\"");
   }
-  group.partition = PartitionName{reader.required_text("partition")};
-  group.partition_place = reader.place_of("partition");
-  if (!group.partition.empty() && !is_token(group.partition.str())) {
+  read_node_type(reader, title, group, problems);
+  if (group.joins_slurm() && !group.partition.empty() && !is_token(group.partition.str())) {
     problems.add(group.partition_place,
                  title + ": partition: expected the name of one partition, found \"" + group.partition.str() + "\"");
   }
   group.target_count = static_cast<int>(reader.required_count("target_count", 0, max_count));
   group.target_place = reader.place_of("target_count");
-  group.min_count = static_cast<int>(reader.count("min_count", 0, 0, max_count));
+  // HyperPod: 1 for controller and login groups, else 0.
+  const int usual_min_count = group.joins_slurm() ? 0 : std::min(1, group.target_count);
+  group.min_count = static_cast<int>(reader.count("min_count", usual_min_count, 0, max_count));
   if (group.min_count > group.target_count) {
     problems.add(reader.place_of("min_count"), title + ": min_count: expected 0 to target_count (" +
                                                    std::to_string(group.target_count) + "), found " +
@@ -132,7 +198,8 @@ void read_group(const Value& value, std::size_t index, ClusterSpec& spec, Proble
     problems.add(reader.place_of("provider"),
                  title + ": provider: expected one of providers: (" + known + "), found \"" + group.provider + "\"");
   }
-  group.instance_type = reader.text("instance_type", "");
+  group.instance_types = reader.texts("instance_types");
+  check_instance_types(reader, title, group, problems);
   group.node_prefix = reader.text("node_prefix", group.name.str() + "-");
   group.prefix_place = reader.place_of("node_prefix");
   const char first = group.node_prefix.empty() ? '-' : group.node_prefix.front();
@@ -144,11 +211,17 @@ void read_group(const Value& value, std::size_t index, ClusterSpec& spec, Proble
         title + ": node_prefix: expected a letter and then letters, digits, \"-\" or \".\" (55 at most), found \"" +
             group.node_prefix + "\"");
   }
-  if (const Value* node = reader.map("node", true)) read_node(*node, title, group, problems);
+  if (const Value* node = reader.map("node", group.joins_slurm())) read_node(*node, title, group, problems);
   group.deadline = reader.duration("deadline", group.deadline);
   group.boot_timeout = reader.duration("boot_timeout", group.boot_timeout);
   group.register_timeout = reader.duration("register_timeout", group.register_timeout);
   group.settle_time = reader.duration("settle_time", group.settle_time);
+  group.drain_timeout = reader.duration("drain_timeout", group.drain_timeout);
+  group.prune_after = reader.duration("prune_after", group.prune_after);
+  group.max_idle_node_hours = reader.real("max_idle_node_hours", group.max_idle_node_hours, 0, 1e9);
+  group.gate =
+      reader.choice<GatePolicy>("gate", group.gate, {{"once", GatePolicy::once}, {"floor", GatePolicy::floor}});
+  read_registration(reader, title, group, problems);
   for (const auto& [key, duration] :
        {std::pair{"deadline", group.deadline}, std::pair{"boot_timeout", group.boot_timeout},
         std::pair{"register_timeout", group.register_timeout}}) {
@@ -165,29 +238,40 @@ void read_group(const Value& value, std::size_t index, ClusterSpec& spec, Proble
   spec.groups.push_back(std::move(group));
 }
 
+/// Two prefixes overlap if they are the same or one continues the other with digits: "gpu-" and "gpu-1" both make
+/// gpu-11. Counts change and names of departed nodes are used again, so it does not matter whether they overlap today.
+bool prefixes_overlap(std::string_view a, std::string_view b) {
+  const std::string_view& longer = a.size() < b.size() ? b : a;
+  const std::string_view& shorter = a.size() < b.size() ? a : b;
+  if (longer.substr(0, shorter.size()) != shorter) return false;
+  const std::string_view rest = longer.substr(shorter.size());
+  return std::all_of(rest.begin(), rest.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
 void check_node_names(const ClusterSpec& spec, Problems& problems) {
-  std::map<NodeName, const GroupSpec*> owners;
-  std::size_t slots = 0;
-  for (const GroupSpec& group : spec.groups) {
-    slots += static_cast<std::size_t>(group.target_count);
-    for (int index = 1; index <= group.target_count; ++index) {
-      const auto [owner, is_new] = owners.emplace(group.node_name(index), &group);
-      if (is_new) continue;
-      problems.add(group.prefix_place.line ? group.prefix_place : group.place,
-                   "group " + group.name.str() + ": node_prefix \"" + group.node_prefix +
-                       "\": expected node names of its own, found " + group.node_name(index).str() + " which group " +
-                       owner->second->name.str() + " (line " + std::to_string(owner->second->place.line) +
-                       ") also makes");
-      break;
-    }
-  }
-  if (slots > static_cast<std::size_t>(max_slots)) {
-    problems.add({}, "expected at most " + std::to_string(max_slots) + " nodes in all groups (Slurm's limit), found " +
-                         std::to_string(slots));
+  for (auto group = spec.groups.begin(); group != spec.groups.end(); ++group) {
+    const auto other = std::find_if(spec.groups.begin(), group, [&](const GroupSpec& before) {
+      return prefixes_overlap(before.node_prefix, group->node_prefix);
+    });
+    if (other == group) continue;
+    problems.add(group->prefix_place.line ? group->prefix_place : group->place,
+                 "group " + group->name.str() + ": node_prefix \"" + group->node_prefix +
+                     "\": expected node names of its own, found that group " + other->name.str() + " (line " +
+                     std::to_string(other->place.line) + ", node_prefix \"" + other->node_prefix +
+                     "\") makes the same");
   }
 }
 
 }  // namespace
+
+std::string_view node_type_name(NodeType type) {
+  switch (type) {
+    case NodeType::compute: return "compute";
+    case NodeType::login: return "login";
+    case NodeType::controller: return "controller";
+  }
+  return "compute";
+}
 
 const GroupSpec* ClusterSpec::find_group(const GroupName& group) const {
   for (const GroupSpec& candidate : groups) {
@@ -206,21 +290,33 @@ const std::vector<KeyInfo>& cluster_file_keys() {
        "the program that launches, lists and terminates; relative to this file"},
       {"provider", "arguments", "list", "none", "texts given to the program before the operation"},
       {"provider", "list_lag", "duration", "0 s", "how long a launched machine may be missing from the program's list"},
+      {"provider", "max_launches", "count", "8", "launch calls at once, per group, 1 to 256"},
+      {"provider", "idempotent_launch", "flag", "true",
+       "asked again with the same token the program makes no second machine"},
       {"provider", "call_timeout", "duration", "30 s", "a call that takes longer is killed and counts as transient"},
       {"provider", "list_interval", "duration", "30 s", "how often machines are listed"},
       {"group", "name", "text", "required", "InstanceGroupName"},
+      {"group", "node_type", "text", "compute", "compute, login or controller"},
       {"group", "partition", "text", "required", "the partition of slurm.conf that the group feeds"},
       {"group", "target_count", "count", "required", "how many nodes are wanted, 0 to 6758"},
       {"group", "min_count", "count", "0", "how many must be ready before any takes jobs, 0 to target_count"},
+      {"group", "gate", "text", "once", "once or floor: whether it closes again below min_count"},
       {"group", "provider", "text", "required", "one of providers"},
-      {"group", "instance_type", "text", "none", "given to the provider as it is"},
+      {"group", "instance_types", "list", "none", "tried in this order; given to the provider as they are"},
       {"group", "node_prefix", "text", "NAME-", "node names are this and a number from 1"},
       {"group", "node", "map", "required", "the shape of a node"},
-      {"group", "deadline", "duration", "3 h", "how long the group may gather before it is called late"},
+      {"group", "deadline", "duration", "3 h", "how long the group may gather before it is rolled back"},
+      {"group", "max_idle_node_hours", "number", "none",
+       "how much node time may be spent on gathering before it is rolled back"},
       {"group", "boot_timeout", "duration", "15 min", "from the launch until the node has passed its own checks"},
       {"group", "register_timeout", "duration", "5 min",
        "from slurmd's start until Slurm has the node, responding and in shape"},
       {"group", "settle_time", "duration", "5 s", "how long a node must stay good before it counts as ready"},
+      {"group", "drain_timeout", "duration", "24 h", "how long a node that is to go may finish its jobs"},
+      {"group", "prune_after", "duration", "10 min", "how long the record of a departed node is kept"},
+      {"group", "registration", "text", "dynamic", "dynamic or slurm_conf: how nodes come into Slurm"},
+      {"group", "node_addresses", "list", "none", "with registration slurm_conf: the addresses of the nodes"},
+      {"group", "topology", "text", "none", "Slurm's Topology= of the nodes"},
       {"node", "cpus", "count", "required", "CPUs of a node"},
       {"node", "memory", "size", "required", "RealMemory of a node"},
       {"node", "gres", "list", "none", "NAME:COUNT or NAME:TYPE:COUNT, as in gpu:h100:8"},
@@ -290,6 +386,7 @@ std::string slurm_conf_lines(const ClusterSpec& spec) {
   std::map<PartitionName, std::string> partitions;
   std::string node_sets;
   for (const GroupSpec& group : spec.groups) {
+    if (!group.joins_slurm()) continue;
     slots += static_cast<std::size_t>(group.target_count);
     for (const GresWant& want : group.gres) gres_types.insert(want.name);
     node_sets += "NodeSet=" + group.group_feature() + " Feature=" + group.group_feature() + "\n";

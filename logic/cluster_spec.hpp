@@ -27,18 +27,39 @@ struct ProviderSpec {
   Duration list_lag{0};                ///< how long a launched machine may be missing from list
   Duration call_timeout{std::chrono::seconds{30}};
   Duration list_interval{std::chrono::seconds{30}};
+  int max_launches = 8;           ///< launch calls at once, per group
+  bool idempotent_launch = true;  ///< asked again with the same token it makes no second machine
   Place place;
   Place program_place;
+};
+
+/// HyperPod's SlurmConfig.NodeType. Controllers and login nodes are machines of the cluster that run no job: they have
+/// no record in Slurm.
+enum class NodeType { compute, login, controller };
+std::string_view node_type_name(NodeType type);
+
+/// What becomes of an open group that falls below its MinCount.
+enum class GatePolicy {
+  once,   ///< nothing: it opens once (HyperPod: MinCount is a one-time gate)
+  floor,  ///< it is closed to new jobs until MinCount are ready again
+};
+
+/// How nodes come into Slurm.
+enum class Registration {
+  dynamic,     ///< records made as FUTURE, slurmd -Z
+  slurm_conf,  ///< lines in an include file of slurm.conf that musterd writes
 };
 
 /// An instance group: HyperPod's ClusterInstanceGroupSpecification as far as Slurm is concerned.
 struct GroupSpec {
   GroupName name;
-  PartitionName partition;
+  NodeType node_type = NodeType::compute;
+  PartitionName partition;  ///< empty unless node_type is compute
+  /// The counts as the file has them. What holds now is GroupRecord::counts: commands and rollbacks change it.
   int target_count = 0;  ///< InstanceCount
   int min_count = 0;     ///< MinInstanceCount, 0..target_count
   std::string provider;
-  std::string instance_type;
+  std::vector<std::string> instance_types;  ///< in the order of preference; empty = the provider knows
   std::string node_prefix;
   int cpus = 1;
   std::int64_t memory_mib = 1;
@@ -48,6 +69,13 @@ struct GroupSpec {
   Duration boot_timeout{std::chrono::minutes{15}};
   Duration register_timeout{std::chrono::minutes{5}};
   Duration settle_time{std::chrono::seconds{5}};
+  Duration drain_timeout{std::chrono::hours{24}};  ///< how long a node that is to go may finish its jobs
+  Duration prune_after{std::chrono::minutes{10}};  ///< how long the record of a departed node is kept
+  double max_idle_node_hours = 0;                  ///< bound on the cost of gathering; 0 = none
+  GatePolicy gate = GatePolicy::once;
+  Registration registration = Registration::dynamic;
+  std::vector<std::string> node_addresses;  ///< with slurm_conf: of the nodes 1, 2, ...
+  std::string topology;                     ///< Slurm's Topology= of its nodes; empty = none
   Place place;
   Place partition_place;
   Place target_place;
@@ -57,6 +85,8 @@ struct GroupSpec {
   NodeName node_name(int index) const { return NodeName{node_prefix + std::to_string(index)}; }
   /// The node feature, and so the NodeSet, that all nodes of the group carry.
   std::string group_feature() const { return "muster_" + name.str(); }
+  /// Its nodes have records in Slurm and take jobs.
+  bool joins_slurm() const { return node_type == NodeType::compute; }
 };
 
 struct ClusterSpec {

@@ -132,6 +132,24 @@ std::int64_t FieldReader::required_count(std::string_view key, std::int64_t low,
   return count(key, low, low, high);
 }
 
+double FieldReader::real(std::string_view key, double fallback, double low, double high) {
+  const Value* found = take(key);
+  if (!found) return fallback;
+  const auto* whole = found->as_integer();
+  const double number = whole ? static_cast<double>(*whole) : found->as_real() ? *found->as_real() : low - 1;
+  if (number >= low && number <= high) return number;
+  wrong(key, *found, "a number of " + std::to_string(static_cast<std::int64_t>(low)) + " or more");
+  return fallback;
+}
+
+bool FieldReader::flag(std::string_view key, bool fallback) {
+  const Value* found = take(key);
+  if (!found) return fallback;
+  if (const auto* flag = found->as_boolean()) return *flag;
+  wrong(key, *found, "true or false");
+  return fallback;
+}
+
 Duration FieldReader::duration(std::string_view key, Duration fallback) {
   const Value* found = take(key);
   if (!found) return fallback;

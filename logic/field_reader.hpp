@@ -37,10 +37,16 @@ class FieldReader {
   FieldReader(const Value& map, std::string title, Problems& problems);
 
   Place place_of(std::string_view key) const;
+  bool has(std::string_view key) const { return map_.find(key) != nullptr; }
   std::string text(std::string_view key, std::string fallback);
   std::string required_text(std::string_view key);
   std::int64_t count(std::string_view key, std::int64_t fallback, std::int64_t low, std::int64_t high);
   std::int64_t required_count(std::string_view key, std::int64_t low, std::int64_t high);
+  double real(std::string_view key, double fallback, double low, double high);
+  bool flag(std::string_view key, bool fallback);
+  /// One of the words of choices, as the value that stands beside it.
+  template <typename T>
+  T choice(std::string_view key, T fallback, const std::vector<std::pair<std::string_view, T>>& choices);
   /// "90 s", "15 min", "3 h", "500 ms"; a bare 0 too.
   Duration duration(std::string_view key, Duration fallback);
   /// "1000 MiB", "64 GiB", "2 TiB"; the result is in MiB.
@@ -60,6 +66,19 @@ class FieldReader {
   Problems& problems_;
   std::vector<std::string> known_;
 };
+
+template <typename T>
+T FieldReader::choice(std::string_view key, T fallback, const std::vector<std::pair<std::string_view, T>>& choices) {
+  const Value* found = take(key);
+  if (!found) return fallback;
+  std::string words;
+  for (const auto& [word, value] : choices) {
+    if (const auto* text = found->as_text(); text && *text == word) return value;
+    words += (words.empty() ? "" : " or ") + std::string(word);
+  }
+  wrong(key, *found, words);
+  return fallback;
+}
 
 /// How a found value is quoted in sentences: 17, "text", a list.
 std::string describe(const Value& value);

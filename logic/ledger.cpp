@@ -36,7 +36,7 @@ constexpr std::array<std::pair<FailureClass, std::string_view>, 9> failure_names
     {FailureClass::unhealthy, "unhealthy"},
 }};
 
-constexpr std::array<std::pair<SlotState, std::string_view>, 8> state_names{{
+constexpr std::array<std::pair<SlotState, std::string_view>, 9> state_names{{
     {SlotState::waiting, "waiting"},
     {SlotState::launching, "launching"},
     {SlotState::booting, "booting"},
@@ -44,7 +44,22 @@ constexpr std::array<std::pair<SlotState, std::string_view>, 8> state_names{{
     {SlotState::settling, "settling"},
     {SlotState::ready, "ready"},
     {SlotState::in_service, "in-service"},
+    {SlotState::rebooting, "rebooting"},
     {SlotState::terminating, "terminating"},
+}};
+
+constexpr std::array<std::pair<Wish, std::string_view>, 4> wish_names{{
+    {Wish::keep, "keep"},
+    {Wish::remove, "remove"},
+    {Wish::replace, "replace"},
+    {Wish::reboot, "reboot"},
+}};
+
+constexpr std::array<std::pair<Gathering, std::string_view>, 4> gathering_names{{
+    {Gathering::no, "no"},
+    {Gathering::creating, "creating"},
+    {Gathering::updating, "updating"},
+    {Gathering::floor, "floor"},
 }};
 
 constexpr std::array<std::pair<GroupStatus, std::string_view>, 6> status_names{{
@@ -57,18 +72,28 @@ constexpr std::array<std::pair<GroupStatus, std::string_view>, 6> status_names{{
 }};
 
 auto tied(const SlotRecord& slot) {
-  return std::tie(slot.name, slot.state, slot.state_since, slot.deadline, slot.retry_at, slot.attempt, slot.token,
-                  slot.instance, slot.address, slot.launched_at, slot.missing_since, slot.failures, slot.last_failure,
-                  slot.last_problem, slot.last_problem_at, slot.slurmd_start, slot.generation, slot.boot_id,
-                  slot.node_step, slot.node_message, slot.node_slurmd_start, slot.node_slurmd_alive, slot.checks,
-                  slot.our_reason, slot.foreign_reason);
+  return std::tie(slot.name, slot.index, slot.state, slot.state_since, slot.deadline, slot.retry_at, slot.wish,
+                  slot.by_name, slot.wish_reason, slot.wish_since, slot.drain_deadline, slot.attempt,
+                  slot.instance_type, slot.token, slot.instance, slot.address, slot.launched_at, slot.missing_since,
+                  slot.failures, slot.last_failure, slot.last_problem, slot.last_problem_at, slot.given_up,
+                  slot.slurmd_start, slot.generation, slot.boot_id, slot.node_step, slot.node_message,
+                  slot.node_slurmd_start, slot.node_slurmd_alive, slot.checks, slot.our_reason, slot.foreign_reason,
+                  slot.refused_action);
 }
 
 auto tied(const GroupRecord& group) {
-  return std::tie(group.name, group.status, group.status_reason, group.gate_open, group.created_at,
-                  group.gate_opened_at, group.deadline, group.deadline_told, group.launches, group.retries,
-                  group.arrivals, group.orphans);
+  return std::tie(group.name, group.status, group.status_reason, group.counts, group.restore, group.gathering,
+                  group.gate_open, group.created_at, group.gate_opened_at, group.gathering_since, group.deadline,
+                  group.idle_spent, group.rolled_back, group.deleting, group.deleted, group.launches, group.retries,
+                  group.arrivals, group.orphans, group.troubles);
 }
+
+auto tied(const LaunchTrouble& trouble) {
+  return std::tie(trouble.failure, trouble.failures, trouble.failed_at, trouble.retry_at, trouble.probe,
+                  trouble.stopped, trouble.problem);
+}
+
+auto tied(const ClusterRecord& cluster) { return std::tie(cluster.in_service_at, cluster.failure, cluster.deleting); }
 
 }  // namespace
 
@@ -83,6 +108,13 @@ GroupStatus group_status_from_name(std::string_view name) {
   return value_of(name, status_names, GroupStatus::creating);
 }
 
+std::string_view wish_name(Wish wish) { return name_of(wish, wish_names); }
+Wish wish_from_name(std::string_view name) { return value_of(name, wish_names, Wish::keep); }
+std::string_view gathering_name(Gathering gathering) { return name_of(gathering, gathering_names); }
+Gathering gathering_from_name(std::string_view name) { return value_of(name, gathering_names, Gathering::no); }
+
+bool operator==(const LaunchTrouble& a, const LaunchTrouble& b) { return tied(a) == tied(b); }
+bool operator==(const ClusterRecord& a, const ClusterRecord& b) { return tied(a) == tied(b); }
 bool operator==(const SlotRecord& a, const SlotRecord& b) { return tied(a) == tied(b); }
 bool operator==(const GroupRecord& a, const GroupRecord& b) { return tied(a) == tied(b) && a.slots == b.slots; }
 bool is_same_group_state(const GroupRecord& a, const GroupRecord& b) { return tied(a) == tied(b); }

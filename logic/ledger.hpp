@@ -41,10 +41,30 @@ enum class SlotState {
   settling,     ///< in Slurm, responding, in shape; stays so for settle_time before it counts
   ready,        ///< counts towards MinCount; closed to jobs
   in_service,   ///< open to jobs
+  rebooting,    ///< the provider was asked to restart the machine; afterwards booting
   terminating,  ///< the machine is being ended; afterwards waiting
 };
 std::string_view slot_state_name(SlotState state);
 SlotState slot_state_from_name(std::string_view name);
+
+/// What an operator, or a lower target, wants of a slot. Its node is closed at once, its jobs may end until
+/// drain_deadline.
+enum class Wish {
+  keep,
+  remove,   ///< end the machine; the record is deleted after the group's prune_after
+  replace,  ///< end the machine and launch another one
+  reboot,   ///< restart the machine
+};
+std::string_view wish_name(Wish wish);
+Wish wish_from_name(std::string_view name);
+
+/// TargetCount and MinCount.
+struct Counts {
+  int target = 0;
+  int min = 0;
+  friend bool operator==(const Counts& a, const Counts& b) { return a.target == b.target && a.min == b.min; }
+  friend bool operator!=(const Counts& a, const Counts& b) { return !(a == b); }
+};
 
 /// One check of noded, with its evidence.
 struct NodeCheck {
@@ -59,13 +79,21 @@ struct NodeCheck {
 /// A slot: one NodeName of a group, kept through all machines that ever stand behind it (HyperPod: NodeLogicalId).
 struct SlotRecord {
   NodeName name;
+  int index = 0;  ///< counts from 1; the number in the name
   SlotState state = SlotState::waiting;
   Time state_since = no_time;
   Time deadline = no_time;  ///< absolute; what happens then depends on the state
   Time retry_at = no_time;  ///< waiting, launching, terminating: not before this
 
-  int attempt = 0;    ///< launches begun for this slot so far; part of the token
-  LaunchToken token;  ///< of the present attempt
+  Wish wish = Wish::keep;
+  bool by_name = false;     ///< the wish names this slot; else the planner chose it and may choose again
+  std::string wish_reason;  ///< who wants it and why, for people
+  Time wish_since = no_time;
+  Time drain_deadline = no_time;  ///< absolute; then its jobs are not waited for any longer
+
+  int attempt = 0;            ///< launches begun for this slot so far; part of the token
+  std::string instance_type;  ///< of the present attempt
+  LaunchToken token;          ///< of the present attempt
   InstanceId instance;
   std::string address;  ///< numeric, as the machine's reports come from it or the provider says
   Time launched_at = no_time;
@@ -75,6 +103,7 @@ struct SlotRecord {
   FailureClass last_failure = FailureClass::none;
   std::string last_problem;  ///< one sentence; cleared when the slot is ready
   Time last_problem_at = no_time;
+  bool given_up = false;  ///< failed the same way too often; tried again when an operator asks
 
   int slurmd_start = 0;         ///< how many slurmd starts were allowed on this machine; noded starts up to this number
   std::int64_t generation = 0;  ///< grows when what noded is to be told has changed
@@ -88,6 +117,7 @@ struct SlotRecord {
 
   std::string our_reason;      ///< the drain reason that we set last; empty = none of ours stands
   std::string foreign_reason;  ///< somebody else's drain reason; the node is theirs until they lift it
+  std::string refused_action;  ///< an "Action:" reason that was not understood and has been told
 
   friend bool operator==(const SlotRecord& a, const SlotRecord& b);
 };
@@ -97,30 +127,72 @@ enum class GroupStatus { creating, updating, in_service, degraded, failed, delet
 std::string_view group_status_name(GroupStatus status);
 GroupStatus group_status_from_name(std::string_view name);
 
+/// Why nodes that become ready are kept closed.
+enum class Gathering {
+  no,        ///< they are opened as they come
+  creating,  ///< a new group whose MinCount is not ready yet (status Creating)
+  updating,  ///< MinCount was raised above what is ready (status Updating)
+  floor,     ///< gate: floor, and too many were lost (status Degraded)
+};
+std::string_view gathering_name(Gathering gathering);
+Gathering gathering_from_name(std::string_view name);
+
+/// Trouble with getting machines of one instance type, in one group. A type without trouble has no record.
+struct LaunchTrouble {
+  FailureClass failure = FailureClass::none;
+  int failures = 0;          ///< in a row; launches that were under way together count once
+  Time failed_at = no_time;  ///< the last failure; only a launch that began later proves that the trouble is over
+  Time retry_at = no_time;   ///< until then none is launched, and then one, the probe
+  NodeName probe;            ///< the slot that tries; empty = none at the moment
+  bool stopped = false;      ///< will not go well before somebody changes something: no more tries
+  std::string problem;       ///< the last one, for people
+  friend bool operator==(const LaunchTrouble& a, const LaunchTrouble& b);
+};
+
 struct GroupRecord {
   GroupName name;
   GroupStatus status = GroupStatus::creating;
   std::string status_reason;
-  bool gate_open = false;  ///< jobs may run on its nodes; opens once (HyperPod: MinCount is a one-time gate)
+  Counts counts;   ///< what is wanted now: the newest of file, command and rollback
+  Counts restore;  ///< while gathering: the counts of the last InService, to which a missed deadline returns
+  Gathering gathering = Gathering::creating;
+  bool gate_open = false;  ///< it has been InService: jobs may run on those of its nodes that are open
   Time created_at = no_time;
   Time gate_opened_at = no_time;
-  Time deadline = no_time;     ///< while gathering; absolute, survives restarts
-  bool deadline_told = false;  ///< the event about the missed deadline was written
+  Time gathering_since = no_time;
+  Time deadline = no_time;  ///< while creating or updating; absolute, survives restarts
+  Duration idle_spent{0};   ///< node time, in this gathering, of machines that are gone again
+  std::string rolled_back;  ///< why it was rolled back; empty = it was not, or the counts were changed since
+  std::string deleting;     ///< who wants it gone; empty = nobody
+  bool deleted = false;     ///< nothing of it is left; stays until a cluster file names it no more, or anew
   int launches = 0;
   int retries = 0;
   std::vector<Time> arrivals;          ///< when nodes became ready, the newest 16
   std::map<InstanceId, Time> orphans;  ///< machines of attempts that are over, and the list that first showed them
-  std::vector<SlotRecord> slots;       ///< in the order of their index
+  std::map<std::string, LaunchTrouble> troubles;  ///< by instance type
+  std::vector<SlotRecord> slots;                  ///< in the order of their index
 
   friend bool operator==(const GroupRecord& a, const GroupRecord& b);
 };
 /// Equal in all but their slots.
 bool is_same_group_state(const GroupRecord& a, const GroupRecord& b);
 
+/// The cluster as a whole.
+struct ClusterRecord {
+  Time in_service_at = no_time;  ///< first InService: one controller, and one login node where there are any
+  std::string failure;           ///< why it could not be created; empty = it was, or still may be
+  std::string deleting;          ///< who wants it gone; empty = nobody
+  friend bool operator==(const ClusterRecord& a, const ClusterRecord& b);
+};
+
 struct Ledger {
   std::map<GroupName, GroupRecord> groups;
   /// Held jobs that somebody released before we did; told once.
   std::set<JobId> released_by_others;
+  ClusterRecord cluster;
+  friend bool operator==(const Ledger& a, const Ledger& b) {
+    return a.groups == b.groups && a.released_by_others == b.released_by_others && a.cluster == b.cluster;
+  }
 };
 
 }  // namespace muster::logic

@@ -14,5 +14,7 @@ SlotRecord slot_from_value(const Value& value);
 /// Without its slots, which are stored one by one.
 Value group_to_value(const GroupRecord& group);
 GroupRecord group_from_value(const Value& value);
+Value cluster_to_value(const ClusterRecord& cluster);
+ClusterRecord cluster_from_value(const Value& value);
 
 }  // namespace muster::logic

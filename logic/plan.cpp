@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "logic/plan.hpp"
 
+#include <algorithm>
+#include <exception>
+#include <iterator>
+
 #include "logic/group_planner.hpp"
 #include "logic/release.hpp"
 
@@ -11,7 +15,9 @@ namespace {
 class Inbox {
  public:
   Inbox(const Seen& seen, const Ledger& ledger) {
-    if (seen.launch_results.empty() && seen.terminate_results.empty() && seen.reports.empty()) return;
+    if (seen.launch_results.empty() && seen.terminate_results.empty() && seen.reboot_results.empty() &&
+        seen.reports.empty())
+      return;
     std::unordered_map<LaunchToken, GroupName> by_token;
     std::unordered_map<InstanceId, GroupName> by_instance;
     for (const auto& [name, group] : ledger.groups) {
@@ -39,6 +45,11 @@ class Inbox {
         mail_[group->second].terminate_results.push_back(&result);
       }
     }
+    for (const RebootResult& result : seen.reboot_results) {
+      if (const auto group = by_instance.find(result.instance); group != by_instance.end()) {
+        mail_[group->second].reboot_results.push_back(&result);
+      }
+    }
     for (const NodeReport& report : seen.reports) {
       if (const auto group = by_instance.find(report.instance); group != by_instance.end()) {
         mail_[group->second].reports.push_back(&report);
@@ -56,18 +67,104 @@ class Inbox {
   std::map<GroupName, GroupMail> mail_;
 };
 
+const GroupRecord* record_of(const Ledger& ledger, const GroupName& name) {
+  const auto record = ledger.groups.find(name);
+  return record == ledger.groups.end() ? nullptr : &record->second;
+}
+
+bool has_been_ready(const Ledger& ledger, const GroupName& name) {
+  const GroupRecord* record = record_of(ledger, name);
+  return record && !record->arrivals.empty();
+}
+
+/// HyperPod: controllers come first; when one is healthy, all others in parallel. Where the cluster has no controller
+/// group the head that musterd runs on is the healthy controller.
+bool has_had_controller(const ClusterSpec& wanted, const Ledger& ledger) {
+  bool has_group = false;
+  for (const GroupSpec& spec : wanted.groups) {
+    if (spec.node_type != NodeType::controller) continue;
+    has_group = true;
+    if (has_been_ready(ledger, spec.name)) return true;
+  }
+  return !has_group;
+}
+
+/// Plans one group into a plan of its own, so that whatever goes wrong with it leaves the others alone.
+void plan_group(const GroupSpec& spec, const ClusterSpec& wanted, const Seen& seen, const GroupMail& mail,
+                bool may_launch, Time now, const GroupRecord* before, Plan& plan) {
+  const auto provider = wanted.providers.find(spec.provider);
+  if (provider == wanted.providers.end()) return;  // the parser refuses this
+  GroupRecord& record = plan.ledger.groups[spec.name];
+  if (record.deleted) return;
+  Plan own;
+  GroupRecord after = std::move(record);
+  try {
+    GroupPlanner(spec, provider->second, wanted.name, seen, mail, may_launch, now, after, own).run();
+  } catch (const std::exception& problem) {
+    record = before ? *before : GroupRecord{};
+    Event event;
+    event.level = EventLevel::error;
+    event.kind = "PlanFailed";
+    event.group = spec.name;
+    event.text = std::string("nothing is done for this group: ") + problem.what();
+    if (record.status_reason == event.text) return;
+    record.status_reason = event.text;
+    plan.events.push_back(std::move(event));
+    return;
+  }
+  record = std::move(after);
+  std::move(own.actions.begin(), own.actions.end(), std::back_inserter(plan.actions));
+  std::move(own.events.begin(), own.events.end(), std::back_inserter(plan.events));
+  if (own.next_deadline != no_time && (plan.next_deadline == no_time || own.next_deadline < plan.next_deadline))
+    plan.next_deadline = own.next_deadline;
+}
+
+/// HyperPod: InService is one controller up, plus one login node if there is a login group; workers are not waited for.
+void plan_cluster(const ClusterSpec& wanted, Time now, Plan& plan) {
+  ClusterRecord& cluster = plan.ledger.cluster;
+  if (!cluster.deleting.empty() || cluster.in_service_at != no_time) return;
+  bool has_login_group = false;
+  bool has_login_node = false;
+  std::string failure;
+  for (const GroupSpec& spec : wanted.groups) {
+    if (spec.node_type == NodeType::compute) continue;
+    const GroupRecord* record = record_of(plan.ledger, spec.name);
+    if (spec.node_type == NodeType::login) {
+      has_login_group = true;
+      has_login_node = has_login_node || has_been_ready(plan.ledger, spec.name);
+    }
+    if (!record || !failure.empty()) continue;
+    const std::string title = std::string(node_type_name(spec.node_type)) + " group " + spec.name.str() + ": ";
+    if (!record->rolled_back.empty()) failure = title + record->rolled_back;
+    if (record->status == GroupStatus::failed) failure = title + record->status_reason;
+  }
+  Event event;
+  if (has_had_controller(wanted, plan.ledger) && (has_login_node || !has_login_group)) {
+    cluster.in_service_at = now;
+    cluster.failure.clear();
+    event.kind = "ClusterInService";
+    event.text = "cluster " + wanted.name + " is InService";
+  } else if (failure != cluster.failure) {
+    cluster.failure = failure;
+    event.level = failure.empty() ? EventLevel::info : EventLevel::error;
+    event.kind = failure.empty() ? "ClusterCreating" : "ClusterFailed";
+    event.text = failure.empty() ? "cluster " + wanted.name + " may come into service again" : failure;
+  }
+  if (!event.kind.empty()) plan.events.push_back(std::move(event));
+}
+
 }  // namespace
 
 Plan plan(const ClusterSpec& wanted, const Ledger& ledger, const Seen& seen, Time now) {
   Plan plan;
   plan.ledger = ledger;
   const Inbox inbox(seen, ledger);
+  const bool has_controller = has_had_controller(wanted, ledger);
   for (const GroupSpec& spec : wanted.groups) {
-    GroupRecord& record = plan.ledger.groups[spec.name];
-    const auto provider = wanted.providers.find(spec.provider);
-    if (provider == wanted.providers.end()) continue;  // the parser refuses this
-    GroupPlanner(spec, provider->second, wanted.name, seen, inbox.of(spec.name), now, record, plan).run();
+    const bool may_launch = has_controller || spec.node_type == NodeType::controller;
+    plan_group(spec, wanted, seen, inbox.of(spec.name), may_launch, now, record_of(ledger, spec.name), plan);
   }
+  plan_cluster(wanted, now, plan);
   if (seen.nodes && seen.jobs && !seen.jobs->empty()) {
     const GateTable table = make_gate_table(wanted, plan.ledger, seen, now);
     ReleaseJobs release = plan_releases(table, *seen.jobs, now, plan.ledger, plan.events);

@@ -23,7 +23,7 @@ struct CreateRecords {
   std::vector<NodeName> names;
   std::string line;  ///< the rest of the node line
 };
-/// Deletes FUTURE records that no longer are what we made; they are made again in the same pass.
+/// Deletes hidden records of ours: of departed nodes, or damaged ones that are made again in the same pass.
 struct DeleteRecords {
   GroupName group;
   std::vector<NodeName> names;
@@ -61,6 +61,14 @@ struct LaunchMachine {
   NodeName name;
   LaunchToken token;
   int attempt = 0;
+  std::string instance_type;
+};
+/// Restarts a machine; its disks stay.
+struct RebootMachine {
+  GroupName group;
+  NodeName name;
+  InstanceId instance;
+  LaunchToken token;
 };
 struct TerminateMachine {
   GroupName group;
@@ -77,7 +85,7 @@ struct ReleaseJobs {
 };
 
 using Action = std::variant<CreateRecords, DeleteRecords, DrainNodes, UndrainNodes, ResumeNodes, ReturnToFuture,
-                            SetAddresses, LaunchMachine, TerminateMachine, ReleaseJobs>;
+                            SetAddresses, LaunchMachine, RebootMachine, TerminateMachine, ReleaseJobs>;
 
 // ---- Events: one fact each, with its reason. ----
 
@@ -119,7 +127,7 @@ bool is_foreign_drain(const SlotRecord& slot, const SeenNode& node);
 bool is_slurm_fault(std::string_view reason);
 /// "gpu-[1-4]": for people.
 std::string names_text(const std::vector<NodeName>& names);
-/// Nodes that count towards MinCount.
+/// Nodes that count towards MinCount: ready or open, not drained by somebody else, and not about to go.
 int ready_count(const GroupRecord& group);
 /// Nodes that are open to jobs.
 int open_count(const GroupRecord& group);

@@ -57,19 +57,28 @@ bool is_in_shape(const GroupSpec& spec, const SeenNode& node, std::string* why_n
 }
 
 bool is_foreign_drain(const SlotRecord& slot, const SeenNode& node) {
-  return node.drained && !node.reason.empty() && node.reason != slot.our_reason && node.reason != unregistered_reason &&
-         !is_slurm_fault(node.reason);
+  if (!node.drained && !node.failing && node.base != NodeBase::down) return false;
+  std::string_view reason = node.reason;
+  // Slurm (24.11, 26.05) appends to whatever stands there.
+  constexpr std::string_view appended = " : Not responding";
+  if (reason.size() >= appended.size() && reason.substr(reason.size() - appended.size()) == appended)
+    reason.remove_suffix(appended.size());
+  if (reason.empty() || reason == slot.our_reason || reason == unregistered_reason || is_slurm_fault(reason))
+    return false;
+  // An open node keeps the text of our last drain (24.11); when Slurm then finds it DOWN, nobody has drained it.
+  return node.drained || node.failing || !starts_with(reason, "muster: ");
 }
 
 int ready_count(const GroupRecord& group) {
   return static_cast<int>(std::count_if(group.slots.begin(), group.slots.end(), [](const SlotRecord& slot) {
-    return (slot.state == SlotState::ready || slot.state == SlotState::in_service) && slot.foreign_reason.empty();
+    return (slot.state == SlotState::ready || slot.state == SlotState::in_service) && slot.wish == Wish::keep &&
+           slot.foreign_reason.empty();
   }));
 }
 
 int open_count(const GroupRecord& group) {
   return static_cast<int>(std::count_if(group.slots.begin(), group.slots.end(), [](const SlotRecord& slot) {
-    return slot.state == SlotState::in_service && slot.foreign_reason.empty();
+    return slot.state == SlotState::in_service && slot.wish == Wish::keep && slot.foreign_reason.empty();
   }));
 }
 
@@ -89,14 +98,18 @@ std::string describe(const Action& action) {
     std::string operator()(const CreateRecords& a) const {
       return "make records " + nodes(a.names) + " (State=FUTURE " + a.line + ")";
     }
-    std::string operator()(const DeleteRecords& a) const { return "delete the damaged records " + nodes(a.names); }
+    std::string operator()(const DeleteRecords& a) const { return "delete records " + nodes(a.names); }
     std::string operator()(const DrainNodes& a) const { return "drain " + nodes(a.names) + " (\"" + a.reason + "\")"; }
     std::string operator()(const UndrainNodes& a) const { return "open " + nodes(a.names) + " to jobs"; }
     std::string operator()(const ResumeNodes& a) const { return "resume " + nodes(a.names); }
     std::string operator()(const ReturnToFuture& a) const { return "hide " + nodes(a.names) + " (State=FUTURE)"; }
     std::string operator()(const SetAddresses& a) const { return "set the addresses of " + nodes(a.names); }
     std::string operator()(const LaunchMachine& a) const {
-      return "launch a machine for " + a.name.str() + " (attempt " + std::to_string(a.attempt) + ")";
+      return "launch a machine for " + a.name.str() + " (attempt " + std::to_string(a.attempt) +
+             (a.instance_type.empty() ? "" : ", " + a.instance_type) + ")";
+    }
+    std::string operator()(const RebootMachine& a) const {
+      return "reboot machine " + a.instance.str() + " of " + a.name.str();
     }
     std::string operator()(const TerminateMachine& a) const {
       return "end machine " + a.instance.str() + " of " + a.name.str();

@@ -44,19 +44,42 @@ Value launch_request(const std::string& cluster, const GroupSpec& group, const L
                      {"node_name", launch.name.str()},
                      {"token", launch.token.str()},
                      {"attempt", launch.attempt},
-                     {"instance_type", group.instance_type}});
+                     {"instance_type", launch.instance_type}});
 }
 
 Value list_request(const std::string& cluster, const GroupSpec& group) {
   return Value::map({{"cluster", cluster}, {"group", group.name.str()}});
 }
 
-Value terminate_request(const std::string& cluster, const TerminateMachine& terminate) {
+namespace {
+
+/// What names a machine.
+template <typename Action>
+Value machine_request(const std::string& cluster, const Action& action) {
   return Value::map({{"cluster", cluster},
-                     {"group", terminate.group.str()},
-                     {"node_name", terminate.name.str()},
-                     {"instance_id", terminate.instance.str()},
-                     {"token", terminate.token.str()}});
+                     {"group", action.group.str()},
+                     {"node_name", action.name.str()},
+                     {"instance_id", action.instance.str()},
+                     {"token", action.token.str()}});
+}
+
+/// Why a call that has no answer of its own failed; empty = it did not.
+std::string failure_of(const char* operation, const ProviderRun& run) {
+  const std::string title = std::string(operation) + ": ";
+  if (!run.trouble.empty()) return title + run.trouble;
+  if (const auto error = stated_error(run.answer)) return title + error->message;
+  if (!run.answer.is_map()) return title + "expected a JSON object as the provider's answer";
+  return "";
+}
+
+}  // namespace
+
+Value reboot_request(const std::string& cluster, const RebootMachine& reboot) {
+  return machine_request(cluster, reboot);
+}
+
+Value terminate_request(const std::string& cluster, const TerminateMachine& terminate) {
+  return machine_request(cluster, terminate);
 }
 
 LaunchResult read_launch(const LaunchToken& token, const ProviderRun& run) {
@@ -110,11 +133,14 @@ Result<std::vector<SeenMachine>> read_list(const GroupName& group, const Provide
   return machines;
 }
 
+RebootResult read_reboot(const InstanceId& instance, const ProviderRun& run) {
+  const std::string failure = failure_of("reboot", run);
+  return {instance, failure.empty(), failure};
+}
+
 TerminateResult read_terminate(const InstanceId& instance, const ProviderRun& run) {
-  if (!run.trouble.empty()) return {instance, false, "terminate: " + run.trouble};
-  if (const auto error = stated_error(run.answer)) return {instance, false, "terminate: " + error->message};
-  if (!run.answer.is_map()) return {instance, false, "terminate: expected a JSON object as the provider's answer"};
-  return {instance, true, ""};
+  const std::string failure = failure_of("terminate", run);
+  return {instance, failure.empty(), failure};
 }
 
 }  // namespace muster::logic

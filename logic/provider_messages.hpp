@@ -17,6 +17,7 @@ namespace muster::logic {
 
 Value launch_request(const std::string& cluster, const GroupSpec& group, const LaunchMachine& launch);
 Value list_request(const std::string& cluster, const GroupSpec& group);
+Value reboot_request(const std::string& cluster, const RebootMachine& reboot);
 Value terminate_request(const std::string& cluster, const TerminateMachine& terminate);
 
 /// How a run of the program ended, as far as its answer's meaning depends on it.
@@ -30,6 +31,7 @@ struct ProviderRun {
 LaunchResult read_launch(const LaunchToken& token, const ProviderRun& run);
 /// An error where the list is not known. Machines of other groups are left out.
 Result<std::vector<SeenMachine>> read_list(const GroupName& group, const ProviderRun& run);
+RebootResult read_reboot(const InstanceId& instance, const ProviderRun& run);
 TerminateResult read_terminate(const InstanceId& instance, const ProviderRun& run);
 
 }  // namespace muster::logic

@@ -38,7 +38,7 @@ GateTable make_gate_table(const ClusterSpec& wanted, const Ledger& ledger, const
   std::set<PartitionName> listed;
   for (const GroupSpec& spec : wanted.groups) {
     const auto found = ledger.groups.find(spec.name);
-    if (found == ledger.groups.end()) continue;
+    if (found == ledger.groups.end() || found->second.deleted || !spec.joins_slurm()) continue;
     const GroupRecord& record = found->second;
     if (listed.insert(spec.partition).second) table.partitions.push_back({spec.partition, foreign[spec.partition]});
     GateGroup line;
@@ -52,14 +52,14 @@ GateTable make_gate_table(const ClusterSpec& wanted, const Ledger& ledger, const
       if (!node->second.drained && node->second.base != NodeBase::future && node->second.base != NodeBase::down)
         ++line.open_nodes;
     }
-    line.min_count = spec.min_count;
-    line.target_count = spec.target_count;
+    line.min_count = record.counts.min;
+    line.target_count = record.deleting.empty() ? record.counts.target : 0;
     line.cpus = spec.cpus;
     line.memory_mib = spec.memory_mib;
     line.features = spec.features;
     line.features.push_back(spec.group_feature());
     for (const GresWant& want : spec.gres) line.gres.push_back(gres_text({want}));
-    line.deadline = record.gate_open ? no_time : record.deadline;
+    line.deadline = record.deadline;
     table.groups.push_back(std::move(line));
   }
   return table;

@@ -12,9 +12,11 @@ namespace muster::logic {
 
 /// What the caller may do about a failure.
 enum class ErrorKind {
-  retry,   ///< passing trouble: the same call may go well later
-  reject,  ///< the input is wrong: the same call will fail again until somebody changes something
-  bug,     ///< a state we believed impossible
+  retry,     ///< passing trouble: the same call may go well later
+  reject,    ///< the input is wrong: the same call will fail again until somebody changes something
+  absent,    ///< what it names is not there
+  conflict,  ///< not in the present state of things
+  bug,       ///< a state we believed impossible
 };
 
 /// A failure: its kind, and one sentence for the operator that says what was tried, what was expected and what was
@@ -26,6 +28,8 @@ struct Error {
 
 inline Error retry_error(std::string message) { return {ErrorKind::retry, std::move(message)}; }
 inline Error reject_error(std::string message) { return {ErrorKind::reject, std::move(message)}; }
+inline Error absent_error(std::string message) { return {ErrorKind::absent, std::move(message)}; }
+inline Error conflict_error(std::string message) { return {ErrorKind::conflict, std::move(message)}; }
 inline Error bug_error(std::string message) { return {ErrorKind::bug, std::move(message)}; }
 
 /// Asking a Result for what it does not hold is a mistake of the program, and throws std::bad_variant_access.

@@ -103,6 +103,13 @@ struct TerminateResult {
   std::string message;
 };
 
+/// The outcome of a reboot call: the provider took it or refused it. That the machine restarted shows in its boot id.
+struct RebootResult {
+  InstanceId instance;
+  bool ok = false;
+  std::string message;
+};
+
 struct Seen {
   /// A complete, fresh read of all records, FUTURE ones too; null = unknown. Shared, so that an unchanged read costs
   /// nothing.
@@ -115,17 +122,24 @@ struct Seen {
   std::map<GroupName, Machines> machines;
   std::optional<std::vector<SeenJob>> jobs;
   std::optional<std::vector<SeenReservation>> reservations;
-  PartitionName default_partition;  ///< empty = not known
+  PartitionName default_partition;    ///< empty = not known
+  bool slurm_takes_topology = false;  ///< node lines may have Topology= (25.05 and later)
 
   /// Calls that are under way or queued: not to be begun again.
   std::set<LaunchToken> launches_in_flight;
   std::set<InstanceId> terminations_in_flight;
+  std::set<InstanceId> reboots_in_flight;
 
   /// What came in since the last pass.
   std::vector<LaunchResult> launch_results;
   std::vector<TerminateResult> terminate_results;
+  std::vector<RebootResult> reboot_results;
   std::vector<NodeReport> reports;
-  std::set<GroupName> open_commands;  ///< groups that an operator opens deliberately
+
+  /// When machines were last heard, since listening_since: a machine that is not in it has been silent for so long.
+  /// Null = nobody listens.
+  const std::unordered_map<InstanceId, Time>* heard_at = nullptr;
+  Time listening_since = no_time;
 };
 
 }  // namespace muster::logic

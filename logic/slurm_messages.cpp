@@ -2,6 +2,7 @@
 #include "logic/slurm_messages.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <set>
 
 #include "logic/field_reader.hpp"
@@ -155,6 +156,16 @@ PartitionName SlurmFacts::default_partition() const {
 
 bool SlurmFacts::is_configless() const { return slurmctld_parameters.find("enable_configless") != std::string::npos; }
 
+bool SlurmFacts::takes_topology() const {
+  int major = 0;
+  int minor = 0;
+  const char* const end = version.data() + version.size();
+  const auto [dot, error] = std::from_chars(version.data(), end, major);
+  if (error != std::errc{} || dot == end || *dot != '.') return false;
+  if (std::from_chars(dot + 1, end, minor).ec != std::errc{}) return false;
+  return major > 25 || (major == 25 && minor >= 5);
+}
+
 std::string SlurmFacts::conf_server() const {
   if (!is_configless() || controller_hosts.empty()) return {};
   return controller_hosts.front() + ":" + std::to_string(controller_port);
@@ -219,6 +230,7 @@ Status check_against_slurm(const ClusterSpec& spec, const Ledger& ledger, const 
     known_partitions += (known_partitions.empty() ? "" : ", ") + partition.name.str();
   int wanted_new = 0;
   for (const GroupSpec& group : spec.groups) {
+    if (!group.joins_slurm()) continue;
     const std::string title = "group " + group.name.str();
     const bool has_partition =
         std::any_of(facts.partitions.begin(), facts.partitions.end(),

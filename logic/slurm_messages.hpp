@@ -63,6 +63,8 @@ struct SlurmFacts {
 
   PartitionName default_partition() const;  ///< empty if there is none
   bool is_configless() const;               ///< SlurmctldParameters has enable_configless
+  /// Node lines may have Topology= (25.05 and later).
+  bool takes_topology() const;
   /// What slurmd needs as --conf-server: "HOST:PORT"; empty where slurmctld serves no configuration.
   std::string conf_server() const;
 };

@@ -24,7 +24,7 @@ const SeenNode* find_seen(const HeadState& state, const NodeName& name) {
 
 const GroupRecord* find_record(const HeadState& state, const GroupName& name) {
   const auto record = state.ledger.groups.find(name);
-  return record == state.ledger.groups.end() ? nullptr : &record->second;
+  return record == state.ledger.groups.end() || record->second.deleted ? nullptr : &record->second;
 }
 
 /// Arrivals a minute, from the newest arrivals; none from fewer than two.
@@ -35,10 +35,10 @@ std::optional<double> arrivals_per_minute(const GroupRecord& group) {
   return static_cast<double>(group.arrivals.size() - 1) * 60'000.0 / static_cast<double>(span.count());
 }
 
-std::optional<Time> estimated_open(const GroupSpec& spec, const GroupRecord& group, Time now) {
+std::optional<Time> estimated_open(const GroupRecord& group, Time now) {
   const auto rate = arrivals_per_minute(group);
-  const int missing = spec.min_count - ready_count(group);
-  if (group.gate_open || !rate || missing <= 0) return std::nullopt;
+  const int missing = group.counts.min - ready_count(group);
+  if (group.gathering == Gathering::no || !rate || missing <= 0) return std::nullopt;
   return now + Duration{static_cast<std::int64_t>(missing * 60'000.0 / *rate)};
 }
 
@@ -71,6 +71,7 @@ SlotCounts count_slots(const GroupRecord& group, Time now) {
       case SlotState::settling: ++counts.registering; break;
       case SlotState::ready: ++counts.ready; break;
       case SlotState::in_service: ++counts.in_service; break;
+      case SlotState::rebooting: ++counts.booting; break;
       case SlotState::terminating: ++counts.terminating; break;
     }
   }
@@ -85,17 +86,16 @@ const SlotRecord* newest_problem(const GroupRecord& group) {
   return newest;
 }
 
-std::string deadline_action(const GroupSpec& spec, const GroupRecord& group) {
-  if (group.gate_open) return "";
-  return group.deadline_told ? "the deadline has passed: the group stays closed and launching goes on"
-                             : "an event tells that " + plural(spec.min_count, "node") +
-                                   " could not be had in time; the group stays closed and launching goes on";
+std::string deadline_action(const GroupRecord& group) {
+  if (group.deadline == no_time) return "";
+  return "the group is rolled back to target " + std::to_string(group.restore.target) + ", MinCount " +
+         std::to_string(group.restore.min) + (group.restore.target == 0 ? ": its machines are ended" : "");
 }
 
 Value group_view(const GroupSpec& spec, const GroupRecord& group, Time now) {
   const SlotCounts counts = count_slots(group, now);
   const auto rate = arrivals_per_minute(group);
-  const auto estimate = estimated_open(spec, group, now);
+  const auto estimate = estimated_open(group, now);
   const SlotRecord* problem = newest_problem(group);
   return Value::map(
       {{"Name", spec.name.str()},
@@ -105,8 +105,8 @@ Value group_view(const GroupSpec& spec, const GroupRecord& group, Time now) {
        {"Partition", spec.partition.str()},
        {"Ready", ready_count(group)},
        {"Open", open_count(group)},
-       {"MinCount", spec.min_count},
-       {"TargetCount", spec.target_count},
+       {"MinCount", group.counts.min},
+       {"TargetCount", group.counts.target},
        {"Counts", Value::map({{"Pending", counts.pending},
                               {"Launching", counts.launching},
                               {"Booting", counts.booting},
@@ -116,8 +116,9 @@ Value group_view(const GroupSpec& spec, const GroupRecord& group, Time now) {
                               {"Retrying", counts.retrying},
                               {"Terminating", counts.terminating},
                               {"Foreign", counts.foreign}})},
-       {"Deadline", group.gate_open ? Value() : time_or_null(group.deadline)},
-       {"DeadlineAction", deadline_action(spec, group)},
+       {"Deadline", time_or_null(group.deadline)},
+       {"DeadlineAction", deadline_action(group)},
+       {"RolledBack", group.rolled_back},
        {"ArrivalsPerMinute", rate ? Value(*rate) : Value()},
        {"EstimatedOpen", estimate ? time_or_null(*estimate) : Value()},
        {"LastProblem", problem ? Value::map({{"Time", to_seconds(problem->last_problem_at)},
@@ -176,18 +177,18 @@ Value why_group(const HeadState& state, const GroupSpec& spec, const GroupRecord
   WhyLines why("Group", "group " + spec.name.str());
   const int ready = ready_count(group);
   why.add("Status", std::string(group_status_name(group.status)) + ": " + group.status_reason);
-  why.add("Nodes", std::to_string(ready) + " ready, MinCount " + std::to_string(spec.min_count) + ", target " +
-                       std::to_string(spec.target_count));
-  if (group.gate_open) {
-    why.add("Open since", duration_text(now - group.gate_opened_at) + " ago");
-  } else {
+  why.add("Nodes", std::to_string(ready) + " ready, MinCount " + std::to_string(group.counts.min) + ", target " +
+                       std::to_string(group.counts.target));
+  if (group.gate_open) why.add("Open since", duration_text(now - group.gate_opened_at) + " ago");
+  if (group.gathering != Gathering::no) {
     why.add("Waits for",
-            plural(spec.min_count - ready, "more ready node") + "; no job can run on its nodes before that");
-    if (const auto estimate = estimated_open(spec, group, now))
+            plural(group.counts.min - ready, "more ready node") + "; no job can run on its nodes before that");
+    if (const auto estimate = estimated_open(group, now))
       why.add("Estimate", "opens in about " + duration_text(*estimate - now) + ", at the present rate");
-    why.add("Deadline", group.deadline > now ? "in " + duration_text(group.deadline - now)
-                                             : duration_text(now - group.deadline) + " ago");
-    why.add("Then", deadline_action(spec, group));
+    if (group.deadline != no_time)
+      why.add("Deadline", group.deadline > now ? "in " + duration_text(group.deadline - now)
+                                               : duration_text(now - group.deadline) + " ago");
+    why.add("Then", deadline_action(group));
   }
   if (!state.slurm_is_up) why.add("Slurm", "slurmctld does not answer: " + state.slurm_trouble);
   if (!state.store_trouble.empty()) why.add("Ledger", "cannot be written, so nothing is done: " + state.store_trouble);
@@ -276,14 +277,13 @@ Value why_job(const HeadState& state, const SeenJob& job, Time now) {
       if (!group || std::find(wanted.begin(), wanted.end(), spec.partition) == wanted.end()) continue;
       why.add("Group " + spec.name.str(), std::string(group_status_name(group->status)) + ", " +
                                               std::to_string(ready_count(*group)) + " ready, MinCount " +
-                                              std::to_string(spec.min_count) + ", target " +
-                                              std::to_string(spec.target_count));
-      if (group->gate_open) continue;
-      if (const auto estimate = estimated_open(spec, *group, now))
+                                              std::to_string(group->counts.min) + ", target " +
+                                              std::to_string(group->counts.target));
+      if (group->gathering == Gathering::no) continue;
+      if (const auto estimate = estimated_open(*group, now))
         why.add("Estimate", "opens in about " + duration_text(*estimate - now));
-      why.add("Deadline", group->deadline > now
-                              ? "in " + duration_text(group->deadline - now) + "; then " + deadline_action(spec, *group)
-                              : deadline_action(spec, *group));
+      if (group->deadline > now)
+        why.add("Deadline", "in " + duration_text(group->deadline - now) + "; then " + deadline_action(*group));
     }
   }
   return std::move(why).view();
@@ -298,13 +298,23 @@ std::string_view instance_status(const SlotRecord& slot, Time now) {
 }
 
 std::string_view cluster_status(const HeadState& state) {
-  // The head that musterd runs on is the healthy controller; workers are not waited for. A
-  // slurmctld that is away for a while is told beside the status, not by it.
-  return state.spec ? "InService" : "Creating";
+  // A slurmctld that is away for a while is told beside the status, not by it.
+  const ClusterRecord& cluster = state.ledger.cluster;
+  if (!cluster.deleting.empty()) return "Deleting";
+  if (cluster.in_service_at != no_time) return "InService";
+  return cluster.failure.empty() ? "Creating" : "Failed";
 }
 
 std::string slot_message(const GroupSpec& spec, const SlotRecord& slot, Time now) {
   const std::string since = duration_text(now - slot.state_since);
+  if (slot.wish != Wish::keep && slot.state != SlotState::rebooting && slot.state != SlotState::terminating) {
+    return slot.state == SlotState::waiting ? "gone; its record is deleted before long"
+                                            : "closed, to be " +
+                                                  std::string(slot.wish == Wish::remove    ? "removed"
+                                                              : slot.wish == Wish::replace ? "replaced"
+                                                                                           : "rebooted") +
+                                                  " when free of jobs (" + slot.wish_reason + ")";
+  }
   if (!slot.foreign_reason.empty())
     return "drained by somebody else (\"" + slot.foreign_reason + "\"); muster leaves it alone";
   switch (slot.state) {
@@ -328,7 +338,8 @@ std::string slot_message(const GroupSpec& spec, const SlotRecord& slot, Time now
              (slot.node_message.empty() ? "" : "; noded: " + slot.node_message);
     case SlotState::settling: return "in Slurm; counts after " + duration_text(spec.settle_time) + " without trouble";
     case SlotState::ready: return "ready, closed until the group opens";
-    case SlotState::in_service: return "open to jobs, " + since;
+    case SlotState::in_service: return (spec.joins_slurm() ? "open to jobs, " : "in service, ") + since;
+    case SlotState::rebooting: return "its machine restarts, " + since + " (" + slot.wish_reason + ")";
     case SlotState::terminating: return "its machine is being ended (" + slot.last_problem + ")";
   }
   return "";
@@ -469,13 +480,19 @@ Value describe_cluster_view(const HeadState& state) {
     Value view = Value::map({{"InstanceGroupName", spec.name.str()},
                              {"Status", group_status_name(group->status)},
                              {"CurrentCount", ready_count(*group)},
-                             {"TargetCount", spec.target_count},
-                             {"MinCount", spec.min_count}});
-    if (!spec.instance_type.empty()) view.set("InstanceType", spec.instance_type);
-    Value partitions = Value::list();
-    partitions.push(spec.partition.str());
-    view.set("SlurmConfig", Value::map({{"NodeType", "Compute"}, {"PartitionNames", std::move(partitions)}}));
-    if (ready_count(*group) != spec.target_count) view.set("ActiveOperations", Value::map({{"Scaling", 1}}));
+                             {"TargetCount", group->counts.target},
+                             {"MinCount", group->counts.min}});
+    if (!spec.instance_types.empty()) view.set("InstanceType", spec.instance_types.front());
+    Value slurm = Value::map({{"NodeType", spec.node_type == NodeType::compute ? "Compute"
+                                           : spec.node_type == NodeType::login ? "Login"
+                                                                               : "Controller"}});
+    if (spec.joins_slurm()) {
+      Value partitions = Value::list();
+      partitions.push(spec.partition.str());
+      slurm.set("PartitionNames", std::move(partitions));
+    }
+    view.set("SlurmConfig", std::move(slurm));
+    if (ready_count(*group) != group->counts.target) view.set("ActiveOperations", Value::map({{"Scaling", 1}}));
     groups.push(std::move(view));
   }
   Value view = cluster_summary_view(state);
@@ -490,7 +507,7 @@ Value node_summary_view(const HeadState&, const GroupSpec& spec, const SlotRecor
   Value view =
       Value::map({{"InstanceGroupName", spec.name.str()},
                   {"InstanceId", slot.instance.str()},
-                  {"InstanceType", spec.instance_type},
+                  {"InstanceType", slot.instance_type},
                   {"LaunchTime", to_seconds(slot.launched_at)},
                   {"InstanceStatus",
                    Value::map({{"Status", instance_status(slot, now)}, {"Message", slot_message(spec, slot, now)}})}});

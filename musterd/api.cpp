@@ -31,6 +31,8 @@ HttpReply not_found(const std::string& message) { return HttpReply::failure(404,
 HttpReply error_reply(const logic::Error& error) {
   switch (error.kind) {
     case logic::ErrorKind::reject: return validation_error(error.message);
+    case logic::ErrorKind::absent: return not_found(error.message);
+    case logic::ErrorKind::conflict: return HttpReply::failure(409, "ConflictException", error.message);
     case logic::ErrorKind::retry: return HttpReply::failure(503, "ServiceUnavailable", error.message);
     case logic::ErrorKind::bug: return HttpReply::failure(500, "InternalFailure", error.message);
   }
@@ -161,7 +163,7 @@ void Api::apply(const HttpRequest& request, Responder respond) {
   file.text = request.body.text_or("Text");
   file.base_directory = request.body.text_or("BaseDirectory", "/");
   const bool dry_run = request.body.boolean_or("DryRun");
-  head_.apply(std::move(file), dry_run, [dry_run, respond](const Result<ApplyOutcome>& outcome) {
+  head_.apply(std::move(file), dry_run, request.uid, [dry_run, respond](const Result<ApplyOutcome>& outcome) {
     if (!outcome) return respond(error_reply(outcome.error()));
     Value changes = Value::list();
     for (const auto& change : outcome->changes)
@@ -201,22 +203,13 @@ void Api::why(const HttpRequest& request, Responder respond) {
   });
 }
 
+void Api::run_command(const logic::Command& command, const HttpRequest& request, const Responder& respond) {
+  const Result<std::string> answer = head_.run_command(command, request.uid);
+  respond(answer ? HttpReply::ok(Value::map({{"Message", *answer}})) : error_reply(answer.error()));
+}
+
 void Api::open_group(const HttpRequest& request, Responder respond) {
-  const GroupName group{request.body.text_or("InstanceGroupName")};
-  if (!head_.state().spec->find_group(group)) return respond(not_found("there is no group \"" + group.str() + "\""));
-  if (const logic::Status opened = head_.open_group(group); !opened) {
-    return respond(HttpReply::failure(409, "ConflictException", opened.error().message));
-  }
-  // Answered when it is so, not when it was asked for.
-  wait(std::chrono::seconds{10}, [this, group, respond](bool last) {
-    const auto record = head_.state().ledger.groups.find(group);
-    const bool is_open = record != head_.state().ledger.groups.end() && record->second.gate_open;
-    if (!is_open && !last) return false;
-    respond(is_open ? HttpReply::ok(Value::map({{"Message", "group " + group.str() + " is open to jobs"}}))
-                    : HttpReply::failure(503, "ServiceUnavailable",
-                                         "the opening is noted and comes with the next pass, which waits for Slurm"));
-    return true;
-  });
+  run_command(logic::OpenGroup{GroupName{request.body.text_or("InstanceGroupName")}}, request, respond);
 }
 
 Value Api::events_after(std::int64_t sequence, std::size_t limit, const GroupName& group) const {

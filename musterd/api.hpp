@@ -48,6 +48,7 @@ class Api {
   void status(const sys::HttpRequest& request, sys::Responder respond);
   void nodes(const sys::HttpRequest& request, sys::Responder respond);
   void why(const sys::HttpRequest& request, sys::Responder respond);
+  void run_command(const logic::Command& command, const sys::HttpRequest& request, const sys::Responder& respond);
   void open_group(const sys::HttpRequest& request, sys::Responder respond);
   void events(const sys::HttpRequest& request, sys::Responder respond);
   void sync_node(const sys::HttpRequest& request, sys::Responder respond);

@@ -66,13 +66,17 @@ Head::Head(sys::EventLoop& loop, Settings settings, std::unique_ptr<LedgerStore>
       settings_(std::move(settings)),
       store_(std::move(store)),
       slurm_(sys::SlurmLink::create(loop, {settings_.slurm_helper, settings_.slurm_conf}), settings_.slurm_timeout),
-      providers_(loop, settings_.max_launches,
+      providers_(loop,
                  {[this](logic::LaunchResult result) {
                     inbox_.launch_results.push_back(std::move(result));
                     request_pass();
                   },
                   [this](logic::TerminateResult result) {
                     inbox_.terminate_results.push_back(std::move(result));
+                    request_pass();
+                  },
+                  [this](logic::RebootResult result) {
+                    inbox_.reboot_results.push_back(std::move(result));
                     request_pass();
                   },
                   [this](const GroupName& group, Time asked_at, Result<std::vector<logic::SeenMachine>> machines) {
@@ -112,6 +116,7 @@ Status Head::load() {
     providers_.configure(*state_.spec);
   }
   index_instances();
+  listening_since_ = sys::now();
   return logic::Done{};
 }
 
@@ -204,8 +209,7 @@ void Head::note_slurm(bool up, const std::string& trouble) {
   facts_read_at_ = no_time;  // another slurmctld may have another configuration
 }
 
-void Head::decide_and_act(bool slurm_was_read) {
-  if (!state_.spec) return end_pass(false);
+logic::Seen Head::look_at_all(bool slurm_was_read) const {
   logic::Seen seen = inbox_;
   if (slurm_was_read) {
     seen.nodes = state_.nodes;
@@ -213,27 +217,36 @@ void Head::decide_and_act(bool slurm_was_read) {
     seen.reservations = state_.reservations;
   }
   if (state_.facts) seen.default_partition = state_.facts->default_partition();
+  if (state_.facts) seen.slurm_takes_topology = state_.facts->takes_topology();
   seen.launches_in_flight = providers_.launches_in_flight();
   seen.terminations_in_flight = providers_.terminations_in_flight();
-  logic::Plan plan = logic::plan(*state_.spec, state_.ledger, seen, sys::now());
+  seen.reboots_in_flight = providers_.reboots_in_flight();
+  seen.heard_at = &state_.heard_at;
+  seen.listening_since = listening_since_;
+  return seen;
+}
+
+void Head::decide_and_act(bool slurm_was_read) {
+  if (!state_.spec) return end_pass(false);
+  logic::Plan plan = logic::plan(*state_.spec, state_.ledger, look_at_all(slurm_was_read), sys::now());
   next_deadline_ = plan.next_deadline;
 
-  const bool ledger_changes = !(plan.ledger.groups == state_.ledger.groups) ||
-                              plan.ledger.released_by_others != state_.ledger.released_by_others;
+  const bool ledger_changes = !(plan.ledger == state_.ledger);
   if (ledger_changes || !plan.events.empty()) {
     // Written before acted on. If it cannot be written nothing is done and nothing that came in is forgotten.
     if (const Status written = commit(plan.ledger, plan.events); !written) return hold_the_gate(plan);
   }
   inbox_.launch_results.clear();
   inbox_.terminate_results.clear();
+  inbox_.reboot_results.clear();
   inbox_.reports.clear();
-  inbox_.open_commands.clear();
   inbox_.machines.clear();
   if (slurm_was_read) write_gate_table();
   if ((ledger_changes || !plan.events.empty()) && changed_) changed_();
 
   for (const Action& action : plan.actions) {
     if (const auto* launch = std::get_if<logic::LaunchMachine>(&action)) providers_.launch(*launch);
+    if (const auto* reboot = std::get_if<logic::RebootMachine>(&action)) providers_.reboot(*reboot);
     if (const auto* terminate = std::get_if<logic::TerminateMachine>(&action)) providers_.terminate(*terminate);
   }
   // Actions are read back at once, but the same ones again mean that they had no effect: then there is no hurry.
@@ -365,58 +378,86 @@ void Head::note_heard(const InstanceId& instance) {
   if (find_slot(instance).slot) state_.heard_at[instance] = sys::now();
 }
 
-Status Head::open_group(const GroupName& group) {
-  const auto record = state_.ledger.groups.find(group);
-  if (!state_.spec || record == state_.ledger.groups.end())
-    return logic::reject_error("there is no group \"" + group.str() + "\"");
-  if (record->second.gate_open) return logic::reject_error("group " + group.str() + " is open already");
-  inbox_.open_commands.insert(group);
+Result<std::string> Head::run_command(const logic::Command& command, std::int64_t by) {
+  if (!state_.spec) return logic::absent_error("there is no cluster yet; muster apply -f FILE makes one");
+  auto outcome = logic::run_command(*state_.spec, state_.ledger, command, "uid " + std::to_string(by), sys::now());
+  if (!outcome) return outcome.error();
+  if (const Status written = commit(outcome->ledger, outcome->events); !written)
+    return logic::retry_error("the ledger cannot be written, so nothing was changed: " + written.error().message);
+  if (changed_) changed_();
   request_pass();
-  return logic::Done{};
+  return std::move(outcome->message);
 }
 
-void Head::apply(LedgerStore::AppliedFile file, bool dry_run, std::function<void(Result<ApplyOutcome>)> done) {
+logic::Plan Head::preview() const {
+  if (!state_.spec) return {};
+  return logic::plan(*state_.spec, state_.ledger, look_at_all(state_.nodes && state_.slurm_is_up), sys::now());
+}
+
+void Head::resync(bool dry_run, std::int64_t by, std::function<void(Result<logic::Plan>)> done) {
+  slurm_.read_whole_next();
+  listed_at_.clear();
+  look_then([this, dry_run, by, done = std::move(done)] {
+    if (!state_.slurm_is_up)
+      return done(logic::retry_error("Slurm cannot be asked, so nothing was changed: " + state_.slurm_trouble));
+    logic::Plan plan = preview();
+    if (!dry_run) {
+      if (auto retried = run_command(logic::RetryNow{}, by); !retried) return done(retried.error());
+    }
+    done(std::move(plan));
+  });
+}
+
+void Head::apply(LedgerStore::AppliedFile file, bool dry_run, std::int64_t by,
+                 std::function<void(Result<ApplyOutcome>)> done) {
   auto spec = parse_file(file);
   if (!spec) return done(spec.error());
   if (const Status programs = check_program(*spec); !programs) return done(programs.error());
   if (state_.spec) {
-    if (const Status change = logic::check_change(*state_.spec, *spec); !change) return done(change.error());
+    if (const Status change = logic::check_change(*state_.spec, state_.ledger, *spec); !change)
+      return done(change.error());
   }
   // What Slurm has is looked at afresh: unknown is not empty.
-  slurm_.read_facts([this, file = std::move(file), spec = *std::move(spec), dry_run,
+  slurm_.read_facts([this, file = std::move(file), spec = *std::move(spec), dry_run, by,
                      done = std::move(done)](Result<logic::SlurmFacts> facts) {
     if (!facts) {
       return done(logic::retry_error("Slurm cannot be asked whether this fits, so nothing was changed: " +
                                      facts.error().message));
     }
     state_.facts = *std::move(facts);
-    slurm_.observe([this, file, spec, dry_run, done](const SlurmDriver::View& view) {
+    slurm_.observe([this, file, spec, dry_run, by, done](const SlurmDriver::View& view) {
       if (!view.trouble.empty()) {
         return done(
             logic::retry_error("Slurm cannot be asked whether this fits, so nothing was changed: " + view.trouble));
       }
       state_.nodes = view.nodes;
-      check_and_take(file, spec, dry_run, done);
+      check_and_take(file, spec, dry_run, by, done);
     });
   });
 }
 
-void Head::check_and_take(LedgerStore::AppliedFile file, logic::ClusterSpec spec, bool dry_run,
+void Head::check_and_take(LedgerStore::AppliedFile file, logic::ClusterSpec spec, bool dry_run, std::int64_t by,
                           std::function<void(Result<ApplyOutcome>)> done) {
   if (const Status fits = logic::check_against_slurm(spec, state_.ledger, *state_.facts, *state_.nodes); !fits)
     return done(fits.error());
   // Another apply may have come in between.
   if (state_.spec) {
-    if (const Status change = logic::check_change(*state_.spec, spec); !change) return done(change.error());
+    if (const Status change = logic::check_change(*state_.spec, state_.ledger, spec); !change)
+      return done(change.error());
   }
   ApplyOutcome outcome;
-  outcome.changes = logic::describe_changes(state_.spec, spec);
+  outcome.changes = logic::describe_changes(state_.spec, state_.ledger, spec);
   outcome.warnings = logic::warnings_against_slurm(spec, *state_.facts);
-  logic::Seen seen;
-  seen.nodes = state_.nodes;
-  seen.launches_in_flight = providers_.launches_in_flight();
-  seen.terminations_in_flight = providers_.terminations_in_flight();
-  const logic::Plan plan = logic::plan(spec, state_.ledger, seen, sys::now());
+  logic::CommandOutcome taken = logic::take_file(spec, state_.ledger, "uid " + std::to_string(by), sys::now());
+  logic::Seen seen = look_at_all(true);
+  // What came in meanwhile belongs to the passes.
+  seen.launch_results.clear();
+  seen.terminate_results.clear();
+  seen.reboot_results.clear();
+  seen.reports.clear();
+  seen.machines.clear();
+  logic::Plan plan = logic::plan(spec, taken.ledger, seen, sys::now());
+  plan.events.insert(plan.events.begin(), taken.events.begin(), taken.events.end());
   for (const Action& action : plan.actions) outcome.plan.push_back(logic::describe(action));
   if (dry_run) return done(std::move(outcome));
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "logic/cluster_change.hpp"
+#include "logic/commands.hpp"
 #include "logic/head_state.hpp"
 #include "musterd/ledger_store.hpp"
 #include "musterd/provider_driver.hpp"
@@ -45,12 +46,20 @@ class Head {
 
   /// Checks the file against itself and against Slurm; unless dry_run, takes it over. The answer comes on the loop.
   /// Nothing is changed if anything is wrong.
-  void apply(LedgerStore::AppliedFile file, bool dry_run, std::function<void(logic::Result<ApplyOutcome>)> done);
+  void apply(LedgerStore::AppliedFile file, bool dry_run, std::int64_t by,
+             std::function<void(logic::Result<ApplyOutcome>)> done);
   /// What a noded says; taken in with the next pass, which is at once if it is news.
   void take_report(logic::NodeReport report);
   /// A request of the machine's noded came in.
   void note_heard(const logic::InstanceId& instance);
-  logic::Status open_group(const logic::GroupName& group);
+  /// Decides on a command and writes it down; what it asks for is done by the passes that follow. by is the caller's
+  /// uid. The answer is the sentence for who asked.
+  logic::Result<std::string> run_command(const logic::Command& command, std::int64_t by);
+  /// What the next pass would do, by what was seen last.
+  logic::Plan preview() const;
+  /// Reads Slurm whole and lists all machines, then calls with the plan of what is seen; unless dry_run, what waits for
+  /// another try is tried.
+  void resync(bool dry_run, std::int64_t by, std::function<void(logic::Result<logic::Plan>)> done);
 
   /// Looks at Slurm now, and calls once that look is over (also when it failed).
   void look_then(std::function<void()> done);
@@ -72,8 +81,10 @@ class Head {
   void list_machines();
   void write_gate_table();
   logic::Status commit(const logic::Ledger& after, const std::vector<logic::Event>& events);
-  void check_and_take(LedgerStore::AppliedFile file, logic::ClusterSpec spec, bool dry_run,
+  logic::Seen look_at_all(bool slurm_was_read) const;
+  void check_and_take(LedgerStore::AppliedFile file, logic::ClusterSpec spec, bool dry_run, std::int64_t by,
                       std::function<void(logic::Result<ApplyOutcome>)> done);
+  void end_deleted_cluster();
   void index_instances();
 
   sys::EventLoop& loop_;
@@ -83,7 +94,8 @@ class Head {
   SlurmDriver slurm_;
   ProviderDriver providers_;
   logic::HeadState state_;
-  logic::Seen inbox_;  ///< results, reports and commands since the last commit, and the last lists of machines
+  logic::Seen inbox_;  ///< results and reports since the last commit, and the last lists of machines
+  logic::Time listening_since_;
   std::unordered_map<logic::InstanceId, std::pair<logic::GroupName, std::size_t>> instances_;
   std::function<void()> changed_;
 

@@ -2,6 +2,7 @@
 #include "musterd/ledger_store.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "logic/ledger_text.hpp"
 #include "sys/json.hpp"
@@ -21,7 +22,7 @@ using sys::SqlRow;
 
 namespace {
 
-constexpr std::int64_t schema_version = 1;
+constexpr std::int64_t schema_version = 2;
 constexpr const char* schema = R"(
   CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
   CREATE TABLE IF NOT EXISTS instance_groups (name TEXT PRIMARY KEY, record TEXT NOT NULL);
@@ -65,16 +66,33 @@ void write_group(Steps& steps, const GroupRecord* before, const GroupRecord& aft
         "excluded.record",
         {after.name.str(), sys::to_json(logic::group_to_value(after))});
   }
-  for (std::size_t index = 0; index < after.slots.size() && steps.good(); ++index) {
-    const SlotRecord& slot = after.slots[index];
-    if (before && index < before->slots.size() && before->slots[index] == slot) continue;
+  // Both are in the order of their index.
+  static const std::vector<SlotRecord> no_slots;
+  const std::vector<SlotRecord>& old_slots = before ? before->slots : no_slots;
+  auto old_slot = old_slots.begin();
+  const auto forget_until = [&](int index) {
+    for (; old_slot != old_slots.end() && old_slot->index < index; ++old_slot)
+      steps.run("DELETE FROM slots WHERE name = ?", {old_slot->name.str()});
+  };
+  for (const SlotRecord& slot : after.slots) {
+    if (!steps.good()) return;
+    forget_until(slot.index);
+    const bool was_there = old_slot != old_slots.end() && old_slot->index == slot.index;
+    const bool is_same = was_there && *old_slot == slot;
+    if (was_there) ++old_slot;
+    if (is_same) continue;
     steps.run(
         "INSERT INTO slots (name, group_name, position, record) VALUES (?, ?, ?, ?) "
         "ON CONFLICT (name) DO UPDATE SET group_name = excluded.group_name, position = excluded.position, record = "
         "excluded.record",
-        {slot.name.str(), after.name.str(), static_cast<std::int64_t>(index),
-         sys::to_json(logic::slot_to_value(slot))});
+        {slot.name.str(), after.name.str(), std::int64_t{slot.index}, sys::to_json(logic::slot_to_value(slot))});
   }
+  forget_until(std::numeric_limits<int>::max());
+}
+
+void forget_group(Steps& steps, const GroupName& name) {
+  steps.run("DELETE FROM slots WHERE group_name = ?", {name.str()});
+  steps.run("DELETE FROM instance_groups WHERE name = ?", {name.str()});
 }
 
 void write_released(Steps& steps, const Ledger& before, const Ledger& after) {
@@ -115,6 +133,7 @@ Result<LedgerStore::Content> LedgerStore::load(int event_keep) {
   content.file.base_directory = meta["base_directory"];
   if (!meta["created_at"].empty())
     content.file.created_at = logic::time_from_milliseconds(std::stoll(meta["created_at"]));
+  if (!meta["cluster"].empty()) content.ledger.cluster = logic::cluster_from_value(parsed(steps, meta["cluster"]));
   steps.run("SELECT record FROM instance_groups", {}, [&](const SqlRow& row) {
     GroupRecord group = logic::group_from_value(parsed(steps, row.text(0)));
     content.ledger.groups[group.name] = std::move(group);
@@ -170,6 +189,14 @@ Status LedgerStore::commit(const Ledger& before, const Ledger& after, std::vecto
   for (const auto& [name, group] : after.groups) {
     const auto old_group = before.groups.find(name);
     write_group(steps, old_group == before.groups.end() ? nullptr : &old_group->second, group);
+  }
+  for (const auto& [name, group] : before.groups) {
+    if (after.groups.count(name) == 0) forget_group(steps, name);
+  }
+  if (!(before.cluster == after.cluster)) {
+    steps.run(
+        "INSERT INTO meta (key, value) VALUES ('cluster', ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+        {sys::to_json(logic::cluster_to_value(after.cluster))});
   }
   write_released(steps, before, after);
   for (StoredEvent& stored : events) {

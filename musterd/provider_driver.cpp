@@ -42,8 +42,7 @@ ProviderRun judge(const sys::Finished& finished, logic::Duration deadline) {
 
 }  // namespace
 
-ProviderDriver::ProviderDriver(sys::EventLoop& loop, int max_at_once, Events events)
-    : loop_(loop), max_at_once_(max_at_once), events_(std::move(events)) {}
+ProviderDriver::ProviderDriver(sys::EventLoop& loop, Events events) : loop_(loop), events_(std::move(events)) {}
 
 void ProviderDriver::configure(const logic::ClusterSpec& spec) {
   cluster_ = spec.name;
@@ -90,6 +89,19 @@ void ProviderDriver::terminate(const logic::TerminateMachine& action) {
   enqueue(*lane, std::move(call));
 }
 
+void ProviderDriver::reboot(const logic::RebootMachine& action) {
+  Lane* lane = lane_of(action.group);
+  if (!lane) return;
+  Call call;
+  call.operation = "reboot";
+  call.input = sys::to_json(logic::reboot_request(cluster_, action));
+  call.reboot = action.instance;
+  call.done = [this, instance = action.instance](const ProviderRun& run) {
+    events_.rebooted(logic::read_reboot(instance, run));
+  };
+  enqueue(*lane, std::move(call));
+}
+
 void ProviderDriver::list(const GroupName& group, logic::Time now) {
   Lane* lane = lane_of(group);
   if (!lane || lane->listing) return;
@@ -110,7 +122,7 @@ void ProviderDriver::enqueue(Lane& lane, Call call) {
 }
 
 void ProviderDriver::start_next(Lane& lane) {
-  while (!lane.queue.empty() && static_cast<int>(lane.running.size()) < max_at_once_) {
+  while (!lane.queue.empty() && static_cast<int>(lane.running.size()) < lane.provider.max_launches) {
     Call call = std::move(lane.queue.front());
     lane.queue.pop_front();
     sys::Command command;
@@ -160,15 +172,18 @@ std::set<LaunchToken> ProviderDriver::launches_in_flight() const {
   return tokens;
 }
 
-std::set<InstanceId> ProviderDriver::terminations_in_flight() const {
+std::set<InstanceId> ProviderDriver::in_flight(InstanceId Call::*of) const {
   std::set<InstanceId> instances;
   for (const auto& [group, lane] : lanes_) {
     for (const Call& call : lane.queue)
-      if (!call.termination.empty()) instances.insert(call.termination);
+      if (!(call.*of).empty()) instances.insert(call.*of);
     for (const auto& [number, running] : lane.running)
-      if (!running.first.termination.empty()) instances.insert(running.first.termination);
+      if (!(running.first.*of).empty()) instances.insert(running.first.*of);
   }
   return instances;
 }
+
+std::set<InstanceId> ProviderDriver::terminations_in_flight() const { return in_flight(&Call::termination); }
+std::set<InstanceId> ProviderDriver::reboots_in_flight() const { return in_flight(&Call::reboot); }
 
 }  // namespace muster::musterd

@@ -23,20 +23,23 @@ class ProviderDriver {
   struct Events {
     std::function<void(logic::LaunchResult)> launched;
     std::function<void(logic::TerminateResult)> terminated;
+    std::function<void(logic::RebootResult)> rebooted;
     std::function<void(const logic::GroupName&, logic::Time asked_at, logic::Result<std::vector<logic::SeenMachine>>)>
         listed;
   };
-  ProviderDriver(sys::EventLoop& loop, int max_at_once, Events events);
+  ProviderDriver(sys::EventLoop& loop, Events events);
 
   /// Takes the present specification; lanes of groups that are gone end with their calls.
   void configure(const logic::ClusterSpec& spec);
   void launch(const logic::LaunchMachine& action);
   void terminate(const logic::TerminateMachine& action);
+  void reboot(const logic::RebootMachine& action);
   /// Lists the group's machines, unless a list is under way.
   void list(const logic::GroupName& group, logic::Time now);
 
   std::set<logic::LaunchToken> launches_in_flight() const;
   std::set<logic::InstanceId> terminations_in_flight() const;
+  std::set<logic::InstanceId> reboots_in_flight() const;
 
  private:
   struct Call {
@@ -45,6 +48,7 @@ class ProviderDriver {
     std::function<void(logic::ProviderRun)> done;
     logic::LaunchToken launch;      ///< empty unless it is one
     logic::InstanceId termination;  ///< empty unless it is one
+    logic::InstanceId reboot;       ///< empty unless it is one
   };
   struct Lane {
     logic::GroupSpec group;
@@ -54,13 +58,13 @@ class ProviderDriver {
     std::map<std::uint64_t, std::pair<Call, std::unique_ptr<sys::Run>>> running;
   };
 
+  std::set<logic::InstanceId> in_flight(logic::InstanceId Call::*of) const;
   void enqueue(Lane& lane, Call call);
   void start_next(Lane& lane);
   void finished(const logic::GroupName& group, std::uint64_t number, const logic::ProviderRun& run);
   Lane* lane_of(const logic::GroupName& group);
 
   sys::EventLoop& loop_;
-  const int max_at_once_;
   Events events_;
   std::string cluster_;
   std::uint64_t next_number_ = 1;

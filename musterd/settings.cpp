@@ -30,7 +30,6 @@ const std::vector<KeyInfo>& settings_keys() {
       {"musterd", "conf_server", "text", "auto", "what nodes give slurmd as --conf-server: auto, none, or HOST:PORT"},
       {"musterd", "pass_interval", "duration", "2 s", "how often Slurm is looked at when nothing happens"},
       {"musterd", "slurm_timeout", "duration", "30 s", "a call to slurmctld that takes longer is given up"},
-      {"musterd", "max_launches", "count", "8", "launch calls at once, per group"},
       {"musterd", "event_keep", "count", "10000", "events kept"},
       {"musterd", "log_level", "text", "info", "err, warning, notice, info or debug"},
   };
@@ -58,7 +57,6 @@ Result<Settings> parse_settings(const Value& document, const std::string& file_n
   settings.conf_server = reader.text("conf_server", settings.conf_server);
   settings.pass_interval = reader.duration("pass_interval", settings.pass_interval);
   settings.slurm_timeout = reader.duration("slurm_timeout", settings.slurm_timeout);
-  settings.max_launches = static_cast<int>(reader.count("max_launches", settings.max_launches, 1, 256));
   settings.event_keep = static_cast<int>(reader.count("event_keep", settings.event_keep, 100, 1'000'000));
   settings.log_level = reader.text("log_level", settings.log_level);
   for (const char* key :

@@ -27,7 +27,6 @@ struct Settings {
       "auto";  ///< auto: the controller's host and port; none: nodes have a slurm.conf of their own
   logic::Duration pass_interval{std::chrono::seconds{2}};
   logic::Duration slurm_timeout{std::chrono::seconds{30}};
-  int max_launches = 8;  ///< launch calls at once, per group
   int event_keep = 10000;
   std::string log_level = "info";
 };

@@ -49,6 +49,7 @@ struct ToRequest {
     return Value::map({{"op", "release"}, {"jobs", std::move(jobs)}});
   }
   Value operator()(const logic::LaunchMachine&) const { return {}; }
+  Value operator()(const logic::RebootMachine&) const { return {}; }
   Value operator()(const logic::TerminateMachine&) const { return {}; }
 };
 

@@ -30,6 +30,8 @@ class SlurmDriver {
 
   SlurmDriver(std::unique_ptr<sys::SlurmLink> link, logic::Duration timeout);
 
+  /// The next look takes nothing for unchanged.
+  void read_whole_next() { nodes_update_ = jobs_update_ = reservations_update_ = 0; }
   void observe(std::function<void(View)> done);
   void read_facts(std::function<void(logic::Result<logic::SlurmFacts>)> done);
   /// Carries out the actions on Slurm among these, in order; the others are passed over. done gets one sentence for

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "logic/commands.hpp"
 #include "logic/plan.hpp"
 
 namespace muster::tests {
@@ -49,11 +50,17 @@ class FakeWorld {
   std::string undrain_misses;  ///< the next opening does not reach this node
   FailureClass next_launch_fails = FailureClass::none;
   std::string next_launch_answers;  ///< the next launch is answered with this id
+  std::set<std::string> types_without_capacity;
+  bool next_launch_is_unanswered = false;  ///< its machine may exist, but nobody says so
+  bool reboots_are_refused = false;
+  std::vector<SeenJob> jobs;
+  std::vector<SeenReservation> reservations;
 
   // ---- What tests look at ----
   int launch_calls = 0;
   int undrain_calls = 0;
   std::set<InstanceId> terminated;
+  std::vector<InstanceId> rebooted;
   std::vector<Event> events;
   std::map<LaunchToken, int> launches_by_token;
 
@@ -90,7 +97,13 @@ class FakeWorld {
   // ---- Running ----
   Plan decide() {
     seen_.nodes.reset();
-    if (!slurm_is_away) seen_.nodes = std::make_shared<const SeenNodes>(nodes_);
+    seen_.jobs.reset();
+    seen_.reservations.reset();
+    if (!slurm_is_away) {
+      seen_.nodes = std::make_shared<const SeenNodes>(nodes_);
+      seen_.jobs = jobs;
+      seen_.reservations = reservations;
+    }
     return plan(wanted, ledger, seen_, now);
   }
   void commit(const Plan& plan) {
@@ -98,9 +111,9 @@ class FakeWorld {
     events.insert(events.end(), plan.events.begin(), plan.events.end());
     seen_.launch_results.clear();
     seen_.terminate_results.clear();
+    seen_.reboot_results.clear();
     seen_.reports.clear();
     seen_.machines.clear();
-    seen_.open_commands.clear();
   }
   void act(const Plan& plan) {
     commit(plan);
@@ -110,7 +123,7 @@ class FakeWorld {
   void run_until_quiet() {
     for (int pass = 0; pass < 50; ++pass) {
       const Plan plan = decide();
-      const bool changes_ledger = !(plan.ledger.groups == ledger.groups);
+      const bool changes_ledger = !(plan.ledger == ledger);
       act(plan);
       if (plan.actions.empty() && !changes_ledger && seen_.launch_results.empty() && seen_.terminate_results.empty())
         return;
@@ -124,8 +137,20 @@ class FakeWorld {
     hold_provider_calls = false;
   }
 
-  /// An operator opens the group.
-  void open_group() { seen_.open_commands.insert(spec().name); }
+  /// An operator says something; false where it was refused.
+  bool command(const Command& command) {
+    auto outcome = run_command(wanted, ledger, command, "uid 0", now);
+    if (!outcome) return false;
+    ledger = outcome->ledger;
+    events.insert(events.end(), outcome->events.begin(), outcome->events.end());
+    return true;
+  }
+  bool scale(std::optional<int> target, std::optional<int> min = {}) {
+    return command(ScaleGroup{spec().name, target, min});
+  }
+  bool open_group() { return command(OpenGroup{spec().name}); }
+  /// The cluster file is applied (again).
+  void apply_file() { ledger = take_file(wanted, ledger, "uid 0", now).ledger; }
 
   // ---- The provider ----
   void provider_has(const LaunchToken& token, const std::string& instance) {
@@ -148,7 +173,7 @@ class FakeWorld {
   void report(const std::string& name, NodeStep step) {
     NodeReport report;
     report.instance = slot(name).instance;
-    report.boot_id = "boot-" + report.instance.str();
+    report.boot_id = "boot-" + report.instance.str() + "-" + std::to_string(boots_[report.instance]);
     report.address = "10.0.0." + std::to_string(std::hash<std::string>{}(name) % 250 + 1);
     report.step = step;
     if (step == NodeStep::running) {
@@ -157,6 +182,8 @@ class FakeWorld {
     }
     seen_.reports.push_back(report);
   }
+  /// Its machine restarts.
+  void boots_again(const std::string& name) { ++boots_[slot(name).instance]; }
   /// slurmd registers.
   void slurmd_registers(const std::string& name) {
     SeenNode& node = nodes_.at(NodeName{name});
@@ -221,6 +248,9 @@ class FakeWorld {
       nodes_.at(name).base = NodeBase::future;
       nodes_.at(name).drained = false;
       nodes_.at(name).not_responding = false;
+      nodes_.at(name).failing = false;
+      nodes_.at(name).completing = false;
+      nodes_.at(name).slurmd_start_time = no_time;
     }
   }
   void do_action(const SetAddresses& action) {
@@ -235,7 +265,14 @@ class FakeWorld {
     }
     LaunchResult result;
     result.token = action.token;
-    if (next_launch_fails != FailureClass::none) {
+    if (std::exchange(next_launch_is_unanswered, false)) {
+      result.failure = FailureClass::transient;
+      result.outcome_unknown = true;
+      result.message = "no answer";
+    } else if (types_without_capacity.count(action.instance_type) > 0) {
+      result.failure = FailureClass::capacity;
+      result.message = "no " + action.instance_type;
+    } else if (next_launch_fails != FailureClass::none) {
       result.failure = next_launch_fails;
       result.message = "no";
       next_launch_fails = FailureClass::none;
@@ -249,6 +286,10 @@ class FakeWorld {
     }
     seen_.launch_results.push_back(result);
   }
+  void do_action(const RebootMachine& action) {
+    rebooted.push_back(action.instance);
+    seen_.reboot_results.push_back({action.instance, !reboots_are_refused, reboots_are_refused ? "cannot" : ""});
+  }
   void do_action(const TerminateMachine& action) {
     terminated.insert(action.instance);
     machines_.erase(action.instance);
@@ -258,6 +299,7 @@ class FakeWorld {
 
   Seen seen_;
   int machines_made_ = 0;
+  std::map<InstanceId, int> boots_;
   SeenNodes nodes_;
   std::map<InstanceId, SeenMachine> machines_;
 };

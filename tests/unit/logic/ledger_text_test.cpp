@@ -9,7 +9,16 @@ namespace {
 SlotRecord full_slot() {
   SlotRecord slot;
   slot.name = NodeName{"gpu-7"};
+  slot.index = 7;
   slot.state = SlotState::registering;
+  slot.wish = Wish::replace;
+  slot.by_name = true;
+  slot.wish_reason = "a bad fan";
+  slot.wish_since = time_from_milliseconds(1007);
+  slot.drain_deadline = time_from_milliseconds(1008);
+  slot.instance_type = "big";
+  slot.given_up = true;
+  slot.refused_action = "Action:Repaint";
   slot.state_since = time_from_milliseconds(1001);
   slot.deadline = time_from_milliseconds(1002);
   slot.retry_at = time_from_milliseconds(1003);
@@ -52,7 +61,7 @@ TEST(LedgerText, NoFieldOfASlotIsLeftOut) {
                                               : *value.as_boolean() != *other->as_boolean();
     EXPECT_TRUE(differs) << key;
   }
-  EXPECT_EQ(full.members().size(), 25u);
+  EXPECT_EQ(full.members().size(), 34u);
 }
 
 TEST(LedgerText, AGroupComesBackAsItWent) {
@@ -64,12 +73,36 @@ TEST(LedgerText, AGroupComesBackAsItWent) {
   group.created_at = time_from_milliseconds(1);
   group.gate_opened_at = time_from_milliseconds(2);
   group.deadline = time_from_milliseconds(3);
-  group.deadline_told = true;
+  group.counts = {6, 4};
+  group.restore = {3, 2};
+  group.gathering = Gathering::updating;
+  group.gathering_since = time_from_milliseconds(4);
+  group.idle_spent = Duration{12};
+  group.rolled_back = "too late";
+  group.deleting = "uid 0";
+  group.deleted = true;
+  LaunchTrouble trouble;
+  trouble.failure = FailureClass::quota;
+  trouble.failures = 2;
+  trouble.failed_at = time_from_milliseconds(5);
+  trouble.retry_at = time_from_milliseconds(6);
+  trouble.probe = NodeName{"gpu-3"};
+  trouble.stopped = true;
+  trouble.problem = "no more";
+  group.troubles["big"] = trouble;
   group.launches = 5;
   group.retries = 2;
   group.orphans[InstanceId{"i-4"}] = time_from_milliseconds(8);
   group.arrivals = {time_from_milliseconds(7), time_from_milliseconds(9)};
   EXPECT_TRUE(group_from_value(group_to_value(group)) == group);
+}
+
+TEST(LedgerText, TheClusterComesBackAsItWent) {
+  ClusterRecord cluster;
+  cluster.in_service_at = time_from_milliseconds(1);
+  cluster.failure = "no controller";
+  cluster.deleting = "uid 0";
+  EXPECT_TRUE(cluster_from_value(cluster_to_value(cluster)) == cluster);
 }
 
 }  // namespace

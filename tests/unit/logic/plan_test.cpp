@@ -332,7 +332,7 @@ TEST(Plan, RegistersANodeAgainThatRegisteredUnderADamagedRecord) {
   EXPECT_TRUE(world.group().gate_open);
 }
 
-TEST(Plan, TellsOfAMissedDeadlineOnceAndKeepsTheDeadlineAcrossRestarts) {
+TEST(Plan, KeepsTheDeadlineAcrossRestartsAndRollsANewGroupBackToNothing) {
   FakeWorld world(2, 2);
   world.run_until_quiet();
   const Time deadline = world.group().deadline;
@@ -342,7 +342,9 @@ TEST(Plan, TellsOfAMissedDeadlineOnceAndKeepsTheDeadlineAcrossRestarts) {
   world.pass_time(std::chrono::hours{4});
   world.run_until_quiet();
   world.run_until_quiet();
-  EXPECT_EQ(world.events_of_kind("DeadlineMissed"), 1);
+  EXPECT_EQ(world.events_of_kind("RollbackStarted"), 1);
+  EXPECT_EQ(world.group().counts, (Counts{0, 0}));
+  EXPECT_EQ(world.group().status, GroupStatus::in_service);
 }
 
 TEST(Plan, EndsAMachineOfAnEarlierAttemptThatTwoListsShow) {
@@ -416,15 +418,19 @@ TEST(Plan, OpensAGroupDeliberatelyWithWhatIsReady) {
   EXPECT_EQ(world.events_of_kind("OpenedByOperator"), 1);
 }
 
-TEST(Plan, BelievesAMachineGoneOnlyAfterTwoLists) {
+TEST(Plan, BelievesAMachineGoneOnlyAfterTwoListsAndWhenSlurmDoesNotReachItEither) {
   FakeWorld world(1, 1);
   world.run_until_quiet();
   world.bring_up("gpu-1");
   world.provider_loses_machines();
-  world.pass_time(seconds{30});
-  world.list_machines();
-  world.run_until_quiet();
-  EXPECT_EQ(world.slot("gpu-1").state, SlotState::in_service);
+  for (int list = 0; list < 3; ++list) {
+    world.pass_time(seconds{30});
+    world.list_machines();
+    world.run_until_quiet();
+    EXPECT_EQ(world.slot("gpu-1").state, SlotState::in_service) << "it answers: the list lies";
+  }
+  EXPECT_EQ(world.events_of_kind("ListContradicted"), 1);
+  world.node("gpu-1").not_responding = true;
   world.pass_time(seconds{30});
   world.list_machines();
   world.run_until_quiet();

@@ -100,7 +100,7 @@ TEST_F(LedgerStoreTest, RefusesALedgerOfAnotherVersion) {
   }
   const auto store = LedgerStore::open(path());
   ASSERT_FALSE(store);
-  EXPECT_NE(store.error().message.find("expected ledger schema 1, found 99"), std::string::npos);
+  EXPECT_NE(store.error().message.find("expected ledger schema 2, found 99"), std::string::npos);
 }
 
 TEST_F(LedgerStoreTest, SaysWhyAFileThatIsNoLedgerCannotBeOpened) {

@@ -38,18 +38,18 @@ class ProviderDriverTest : public sys::LoopTest {
     spec_.groups.push_back(group);
   }
   void start(int at_once = 2) {
+    for (auto& [name, provider] : spec_.providers) provider.max_launches = at_once;
     driver_ = std::make_unique<ProviderDriver>(
-        *loop_, at_once,
-        ProviderDriver::Events{
-            [this](LaunchResult result) {
-              results_.push_back(std::move(result));
-              if (results_.size() == wanted_) loop_->stop();
-            },
-            [this](logic::TerminateResult) { loop_->stop(); },
-            [this](const GroupName&, logic::Time, logic::Result<std::vector<logic::SeenMachine>> list) {
-              list_.emplace(std::move(list));
-              loop_->stop();
-            }});
+        *loop_, ProviderDriver::Events{
+                    [this](LaunchResult result) {
+                      results_.push_back(std::move(result));
+                      if (results_.size() == wanted_) loop_->stop();
+                    },
+                    [this](logic::TerminateResult) { loop_->stop(); }, [](logic::RebootResult) {},
+                    [this](const GroupName&, logic::Time, logic::Result<std::vector<logic::SeenMachine>> list) {
+                      list_.emplace(std::move(list));
+                      loop_->stop();
+                    }});
     driver_->configure(spec_);
   }
   void launch(const std::string& group, int number) {

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// One slot's machine: launched, booted, registered, counted, restarted, replaced, ended.
+#include <algorithm>
+
+#include "logic/field_reader.hpp"
+#include "logic/group_planner.hpp"
+#include "logic/launch_trouble.hpp"
+#include "logic/retry_policy.hpp"
+#include "logic/slot_rules.hpp"
+
+namespace muster::logic {
+namespace {
+
+constexpr int slurmd_starts_at_most = 3;
+constexpr std::size_t arrivals_kept = 16;
+/// So many machines in a row that failed the same deterministic way: the next one will, too.
+constexpr int failures_before_giving_up = 5;
+
+}  // namespace
+
+void GroupPlanner::plan_machine(SlotRecord& slot) {
+  const SlotState before = slot.state;
+  step_machine(slot);
+  // A machine that failed just now is ended in the same pass.
+  if (slot.state == SlotState::terminating && before != SlotState::terminating) step_machine(slot);
+}
+
+void GroupPlanner::step_machine(SlotRecord& slot) {
+  const SeenNode* node = seen_node(slot);
+  if (slot.wish != Wish::keep && slot.state != SlotState::terminating && slot.state != SlotState::rebooting)
+    return plan_leaving(slot, node);
+  switch (slot.state) {
+    case SlotState::waiting: return plan_waiting(slot, node);
+    case SlotState::launching: return plan_launching(slot);
+    case SlotState::booting: return plan_booting(slot, node);
+    case SlotState::registering: return plan_registering(slot, node);
+    case SlotState::settling:
+    case SlotState::ready:
+    case SlotState::in_service: return plan_in_slurm(slot, node);
+    case SlotState::rebooting: return plan_rebooting(slot);
+    case SlotState::terminating:
+      if (seen_.terminations_in_flight.count(slot.instance) > 0) return;
+      if (now_ < slot.retry_at) return fall_due(slot.retry_at);
+      machine_actions_.emplace_back(TerminateMachine{spec_.name, slot.name, slot.instance, slot.token});
+      return;
+  }
+}
+
+void GroupPlanner::plan_waiting(SlotRecord& slot, const SeenNode* node) {
+  if (slot.given_up || !may_launch_) return;
+  if (now_ < slot.retry_at) return fall_due(slot.retry_at);
+  // No machine before its slot has been read back as FUTURE+DRAIN: there must be no moment in which a job could slip
+  // in.
+  if (!slot.foreign_reason.empty()) return;
+  if (spec_.joins_slurm() && (!node || node->base != NodeBase::future || !node->drained)) return;
+  if (launches_under_way_ >= provider_.max_launches) return;
+  const LaunchChoice choice = choose_type(spec_, group_, now_);
+  if (!choice.type) return fall_due(choice.next_try);
+  if (const auto trouble = group_.troubles.find(*choice.type); trouble != group_.troubles.end())
+    trouble->second.probe = slot.name;
+  if (slot.attempt > 0) ++group_.retries;
+  ++group_.launches;
+  ++launches_under_way_;
+  ++slot.attempt;
+  slot.instance_type = *choice.type;
+  slot.token = LaunchToken{cluster_ + "." + slot.name.str() + "." + std::to_string(slot.attempt)};
+  slot.retry_at = no_time;
+  move_to(slot, SlotState::launching);
+  machine_actions_.emplace_back(LaunchMachine{spec_.name, slot.name, slot.token, slot.attempt, slot.instance_type});
+}
+
+// Whether a launch of which we do not know how it ended is asked for once more. Otherwise the provider's list tells,
+// once it can no longer lag behind.
+bool GroupPlanner::asks_again(const SlotRecord& slot) const {
+  return provider_.idempotent_launch && slot.wish == Wish::keep;
+}
+
+Time GroupPlanner::answer_known_by(const SlotRecord& slot) const {
+  return slot.state_since + provider_.call_timeout + provider_.list_lag;
+}
+
+void GroupPlanner::plan_launching(SlotRecord& slot) {
+  if (seen_.launches_in_flight.count(slot.token) > 0) return;
+  if (!asks_again(slot)) return fall_due(answer_known_by(slot));
+  if (now_ < slot.retry_at) return fall_due(slot.retry_at);
+  machine_actions_.emplace_back(LaunchMachine{spec_.name, slot.name, slot.token, slot.attempt, slot.instance_type});
+}
+
+void GroupPlanner::plan_booting(SlotRecord& slot, const SeenNode* node) {
+  const bool is_theirs = !slot.foreign_reason.empty();  // a machine that somebody drained is ended only by name
+  if (slot.deadline <= now_ && !is_theirs) {
+    const std::string seen_so_far = slot.node_step.empty()
+                                        ? "nothing was heard of it"
+                                        : "it is at \"" + slot.node_step + "\": " + slot.node_message;
+    return fail_attempt(slot, FailureClass::boot_timeout,
+                        "not ready " + duration_text(now_ - slot.state_since) + " after its launch; " + seen_so_far,
+                        true);
+  }
+  fall_due(slot.deadline);
+  if (!spec_.joins_slurm()) {
+    if (has_passed_checks(slot)) move_to(slot, SlotState::settling);
+    return slot.state == SlotState::settling ? plan_in_slurm(slot, node) : void();
+  }
+  if (!node || !has_passed_checks(slot) || slot.address.empty()) return;
+  // It registered by itself, closed, under a record of ours (its slurmd was told to re-read its configuration): fine.
+  const bool registered_already = slot.slurmd_start > 0 && node->drained && is_in_shape(spec_, *node);
+  const bool slot_is_prepared = node->base == NodeBase::future && node->drained && node->address == slot.address;
+  if (registered_already) {
+    move_to(slot, SlotState::registering, spec_.register_timeout);
+  } else if (slot_is_prepared) {
+    slot.slurmd_start = std::max(slot.slurmd_start, slot.node_slurmd_start) + 1;
+    ++slot.generation;
+    move_to(slot, SlotState::registering, spec_.register_timeout);
+  }
+}
+
+void GroupPlanner::plan_registering(SlotRecord& slot, const SeenNode* node) {
+  std::string why_not = "no read of Slurm yet";
+  const bool started = slot.node_slurmd_alive && slot.node_slurmd_start == slot.slurmd_start;
+  if (started && node && is_in_shape(spec_, *node, &why_not)) {
+    move_to(slot, SlotState::settling);
+    return plan_in_slurm(slot, node);
+  }
+  // It runs, but Slurm has not heard of it: slurmctld was away when it registered, or has lost it since. slurmd
+  // believes that it is registered and does not try again.
+  const Time patience_ends = slot.state_since + spec_.register_timeout / 3;
+  if (started && node && node->base == NodeBase::future && !node->invalid_registration &&
+      slot.slurmd_start < slurmd_starts_at_most) {
+    if (now_ >= patience_ends) return registration_lost(slot, "its slurmd runs, but Slurm has no registration of it");
+    fall_due(patience_ends);
+  }
+  const bool is_busy = node && node->has_jobs();  // a node that was open before: its jobs come first
+  if (slot.deadline <= now_ && slot.foreign_reason.empty() && !is_busy) {
+    if (!started) why_not = "its slurmd did not start: " + slot.node_message;
+    return fail_attempt(
+        slot, FailureClass::never_registered,
+        "not in Slurm " + duration_text(now_ - slot.state_since) + " after slurmd was allowed; " + why_not, true);
+  }
+  fall_due(slot.deadline);
+}
+
+void GroupPlanner::plan_in_slurm(SlotRecord& slot, const SeenNode* node) {
+  if (spec_.joins_slurm() && !node) return;
+  std::string why_not;
+  if (spec_.joins_slurm() && slot.state != SlotState::in_service && !is_in_shape(spec_, *node, &why_not)) {
+    note_problem(slot, FailureClass::unhealthy, why_not);
+    move_to(slot, SlotState::registering, spec_.register_timeout);
+    event(EventLevel::warn, "NodeNotReady", &slot, why_not);
+    return;
+  }
+  if (!spec_.joins_slurm() && !has_passed_checks(slot)) {
+    note_problem(slot, FailureClass::unhealthy, slot.node_message);
+    move_to(slot, SlotState::booting, spec_.boot_timeout);
+    return;
+  }
+  if (slot.state != SlotState::settling) return;
+  const Time settled_at = slot.state_since + spec_.settle_time;
+  if (now_ < settled_at) return fall_due(settled_at);
+  become_ready(slot);
+}
+
+void GroupPlanner::become_ready(SlotRecord& slot) {
+  slot.failures = 0;
+  slot.last_problem.clear();
+  slot.last_failure = FailureClass::none;
+  note_type_success(group_, slot, true);
+  move_to(slot, SlotState::ready);
+  group_.arrivals.push_back(now_);
+  if (group_.arrivals.size() > arrivals_kept) group_.arrivals.erase(group_.arrivals.begin());
+  event(
+      EventLevel::info, "NodeReady", &slot,
+      "attempt " + std::to_string(slot.attempt) + ", " + duration_text(now_ - slot.launched_at) + " after its launch");
+}
+
+void GroupPlanner::plan_rebooting(SlotRecord& slot) {
+  if (slot.deadline <= now_) {
+    return fail_attempt(slot, FailureClass::boot_timeout,
+                        "not back " + duration_text(now_ - slot.state_since) + " after its reboot was asked for", true);
+  }
+  fall_due(slot.deadline);
+  if (seen_.reboots_in_flight.count(slot.instance) > 0 || now_ < slot.retry_at) return;
+  machine_actions_.emplace_back(RebootMachine{spec_.name, slot.name, slot.instance, slot.token});
+}
+
+// A slot that is to be removed, replaced or rebooted: closed, then free of jobs, then done.
+void GroupPlanner::plan_leaving(SlotRecord& slot, const SeenNode* node) {
+  if (slot.state == SlotState::waiting) {
+    // There is no machine (any more). A removed slot is forgotten once its record is gone; the others are launched.
+    if (slot.wish == Wish::remove) return;
+    slot.wish = Wish::keep;
+    slot.wish_reason.clear();
+    slot.given_up = false;
+    slot.retry_at = no_time;
+    return plan_waiting(slot, node);
+  }
+  if (slot.state == SlotState::launching) return plan_launching(slot);
+  if (spec_.joins_slurm()) {
+    if (!seen_.nodes) return;
+    const bool takes_jobs =
+        node && node->is_registered() && !node->drained && node->base != NodeBase::down && !node->failing;
+    if (takes_jobs) return;  // closed in this pass, and read back before anything else
+    if (node && node->has_jobs()) {
+      if (now_ < slot.drain_deadline) return fall_due(slot.drain_deadline);
+      event(EventLevel::warn, "DrainTimedOut", &slot,
+            "its jobs did not end within " + duration_text(now_ - slot.wish_since) + " and are ended with it");
+    }
+  }
+  if (slot.wish == Wish::reboot) {
+    ++slot.generation;
+    slot.slurmd_start = 0;
+    slot.retry_at = no_time;
+    move_to(slot, SlotState::rebooting, spec_.boot_timeout);
+    event(EventLevel::info, "RebootStarted", &slot, slot.wish_reason);
+    return plan_rebooting(slot);
+  }
+  ++slot.generation;
+  slot.retry_at = no_time;
+  event(EventLevel::info, slot.wish == Wish::replace ? "ReplacementStarted" : "RemovalStarted", &slot,
+        "its machine is ended (" + slot.wish_reason + ")");
+  if (slot.wish == Wish::replace) {
+    slot.wish = Wish::keep;
+    slot.failures = 0;
+    slot.last_problem = slot.wish_reason;
+    slot.wish_reason.clear();
+  }
+  release_probe(group_, slot.name);
+  move_to(slot, SlotState::terminating);
+}
+
+void GroupPlanner::note_problem(SlotRecord& slot, FailureClass failure, const std::string& problem) {
+  ++slot.failures;
+  slot.last_failure = failure;
+  slot.last_problem = problem;
+  slot.last_problem_at = now_;
+}
+
+// Trouble that says something about the instance type holds up the type; the slot waits by itself only for what is its
+// own machine's.
+void GroupPlanner::fail_attempt(SlotRecord& slot, FailureClass failure, const std::string& problem,
+                                bool machine_exists) {
+  const bool is_of_launch = !machine_exists && is_trouble_of_type(failure);
+  const Time began_at = machine_exists ? slot.launched_at : slot.state_since;
+  note_problem(slot, failure, problem);
+  if (is_of_launch) --slot.failures;  // the provider's refusals say nothing about this slot
+  slot.retry_at =
+      machine_exists || is_of_launch ? no_time : now_ + retry_delay(failure, slot.failures, slot.name.str());
+  std::string next = machine_exists ? "the machine is ended and replaced" : "another attempt follows";
+  if (is_trouble_of_type(failure)) {
+    const bool stops = note_type_failure(group_, slot, failure, problem, began_at, now_);
+    const LaunchTrouble& trouble = group_.troubles.at(slot.instance_type);
+    if (is_of_launch) {
+      next = trouble.stopped ? "no more tries"
+                             : "tried again in " + duration_text(std::max(Duration{0}, trouble.retry_at - now_));
+    }
+    if (stops) {
+      event(EventLevel::error, "LaunchingStopped", nullptr,
+            std::string(slot.instance_type.empty() ? "" : "instance type " + slot.instance_type + ": ") +
+                std::to_string(trouble.failures) + " failures in a row (" + std::string(failure_class_name(failure)) +
+                ": " + problem +
+                "); no more is launched before somebody mends it and says muster resync, or applies another file");
+    }
+  }
+  const bool is_deterministic = failure == FailureClass::never_registered || failure == FailureClass::unhealthy;
+  if (is_deterministic && slot.failures >= failures_before_giving_up) {
+    slot.given_up = true;
+    next = "given up after " + std::to_string(slot.failures) + " machines in a row; muster replace " + slot.name.str() +
+           " tries again";
+  }
+  event(slot.given_up ? EventLevel::error : EventLevel::warn, machine_exists ? "MachineFailed" : "LaunchFailed", &slot,
+        "attempt " + std::to_string(slot.attempt) + ": " + std::string(failure_class_name(failure)) + ": " + problem +
+            "; " + next);
+  if (machine_exists) {
+    ++slot.generation;
+    move_to(slot, SlotState::terminating);
+    return;
+  }
+  forget_machine(slot);
+  move_to(slot, SlotState::waiting);
+}
+
+void GroupPlanner::forget_machine(SlotRecord& slot) {
+  if (!slot.instance.empty() && group_.gathering != Gathering::no)
+    group_.idle_spent += std::max(Duration{0}, now_ - std::max(slot.launched_at, group_.gathering_since));
+  release_probe(group_, slot.name);
+  const Time retry_at = slot.retry_at;
+  SlotRecord fresh;
+  fresh.name = slot.name;
+  fresh.index = slot.index;
+  fresh.wish = slot.wish;
+  fresh.by_name = slot.by_name;
+  fresh.wish_reason = slot.wish_reason;
+  fresh.wish_since = slot.wish_since;
+  fresh.drain_deadline = slot.drain_deadline;
+  fresh.attempt = slot.attempt;
+  fresh.failures = slot.failures;
+  fresh.last_failure = slot.last_failure;
+  fresh.last_problem = slot.last_problem;
+  fresh.last_problem_at = slot.last_problem_at;
+  fresh.given_up = slot.given_up;
+  fresh.our_reason = slot.our_reason;
+  fresh.foreign_reason = slot.foreign_reason;
+  fresh.generation = slot.generation + 1;
+  const bool waits_by_itself = slot.failures > 0 && retry_at <= now_ && slot.state == SlotState::terminating;
+  fresh.retry_at = waits_by_itself ? now_ + retry_delay(slot.last_failure, slot.failures, slot.name.str()) : retry_at;
+  slot = std::move(fresh);
+}
+
+}  // namespace muster::logic

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Small questions about a slot that several rules of the planner ask.
+#pragma once
+
+#include "logic/ledger.hpp"
+#include "logic/node_messages.hpp"
+#include "logic/seen.hpp"
+
+namespace muster::logic {
+
+/// States in which the machine may have a registered record.
+inline bool may_be_registered(const SlotRecord& slot) {
+  switch (slot.state) {
+    case SlotState::registering:
+    case SlotState::settling:
+    case SlotState::ready:
+    case SlotState::in_service:
+    case SlotState::terminating: return true;
+    case SlotState::booting: return slot.slurmd_start > 0;
+    case SlotState::waiting:
+    case SlotState::launching:
+    case SlotState::rebooting: return false;
+  }
+  return false;
+}
+
+/// It was in Slurm in the wanted shape.
+inline bool was_registered(const SlotRecord& slot) {
+  return slot.state == SlotState::settling || slot.state == SlotState::ready || slot.state == SlotState::in_service;
+}
+
+/// Its noded has passed the checks.
+inline bool has_passed_checks(const SlotRecord& slot) {
+  return slot.node_step == step_name(NodeStep::ready) || slot.node_step == step_name(NodeStep::starting) ||
+         slot.node_step == step_name(NodeStep::running);
+}
+
+/// Slurm reaches its slurmd.
+inline bool answers_slurm(const SeenNode& node) {
+  return node.is_registered() && !node.not_responding && node.base != NodeBase::down;
+}
+
+}  // namespace muster::logic
