@@ -34,11 +34,12 @@ void GroupPlanner::plan_gate() {
   if (!group_.deleting.empty()) return;
   const int ready = ready_count(group_);
   const std::string progress = std::to_string(ready) + " of " + std::to_string(group_.counts.min) + " nodes ready";
-  if (group_.gathering == Gathering::no) keep_floor();
-  if (group_.gathering != Gathering::no && ready >= group_.counts.min) {
+  const bool waits = group_.gathering == Gathering::creating || group_.gathering == Gathering::updating;
+  if (!waits) keep_floor();
+  if (waits && ready >= group_.counts.min) {
     end_gathering("MinCountReached",
                   std::to_string(ready) + " nodes are ready, MinCount is " + std::to_string(group_.counts.min));
-  } else if (group_.gathering == Gathering::creating || group_.gathering == Gathering::updating) {
+  } else if (waits) {
     const Duration bound{static_cast<std::int64_t>(spec_.max_idle_node_hours * 3'600'000.0)};
     const Duration spent = idle_node_time(group_, now_);
     if (now_ >= group_.deadline) {
@@ -55,16 +56,24 @@ void GroupPlanner::plan_gate() {
   if (group_.gathering == Gathering::no) open_ready_nodes();
 }
 
-// gate: floor. Nodes that are lost close the group to new jobs; what runs goes on.
-void GroupPlanner::keep_floor() {
-  if (spec_.gate != GatePolicy::floor || !group_.gate_open || !seen_.nodes) return;
-  const auto is_usable = [&](const SlotRecord& slot) {
+/// Nodes that jobs could use, as Slurm has them now. Stricter than ready: a floor is about what is lost later.
+int GroupPlanner::count_usable() const {
+  return static_cast<int>(std::count_if(group_.slots.begin(), group_.slots.end(), [&](const SlotRecord& slot) {
     const SeenNode* node = seen_node(slot);
     return (slot.state == SlotState::in_service || slot.state == SlotState::ready) && slot.wish == Wish::keep &&
            slot.foreign_reason.empty() && node && node->base != NodeBase::down && node->base != NodeBase::future;
-  };
-  const auto usable = std::count_if(group_.slots.begin(), group_.slots.end(), is_usable);
-  if (usable >= group_.counts.min) return;
+  }));
+}
+
+// gate: floor. Nodes that are lost close the group to new jobs; what runs goes on.
+void GroupPlanner::keep_floor() {
+  if (spec_.gate != GatePolicy::floor || !group_.gate_open || !seen_.nodes) return;
+  const int usable = count_usable();
+  if (group_.gathering == Gathering::floor && usable >= group_.counts.min) {
+    return end_gathering("FloorReached", std::to_string(usable) + " nodes are usable again, MinCount is " +
+                                             std::to_string(group_.counts.min));
+  }
+  if (group_.gathering != Gathering::no || usable >= group_.counts.min) return;
   group_.gathering = Gathering::floor;
   group_.gathering_since = now_;
   for (SlotRecord& slot : group_.slots) {

@@ -84,6 +84,7 @@ class GroupPlanner {
   // The gate (group_gate.cpp).
   void plan_gate();
   void keep_floor();
+  int count_usable() const;
   void end_gathering(const char* kind, const std::string& why);
   void roll_back(const std::string& why);
   void open_ready_nodes();

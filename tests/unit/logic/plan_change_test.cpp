@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Groups that change: scaled, with nodes removed, replaced and rebooted, deleted; and what belongs to others meanwhile.
+#include <gtest/gtest.h>
+
+#include "tests/fakes/fake_world.hpp"
+
+namespace muster::logic {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::minutes;
+using std::chrono::seconds;
+using tests::FakeWorld;
+
+class Change : public ::testing::Test {
+ protected:
+  /// A group of so many nodes, all open.
+  static FakeWorld open_world(int nodes) {
+    FakeWorld world(nodes, 0);
+    world.run_until_quiet();
+    for (int number = 1; number <= nodes; ++number) {
+      world.pass_time(seconds{1});
+      world.bring_up("gpu-" + std::to_string(number));
+    }
+    return world;
+  }
+  static bool has_slot(FakeWorld& world, const std::string& name) {
+    for (const SlotRecord& slot : world.group().slots) {
+      if (slot.name.str() == name) return true;
+    }
+    return false;
+  }
+  static void run_job_on(FakeWorld& world, const std::string& name) { world.node(name).base = NodeBase::allocated; }
+  static void end_job_on(FakeWorld& world, const std::string& name) { world.node(name).base = NodeBase::idle; }
+};
+
+TEST_F(Change, TheNewestTargetWinsAndIncrementsAdd) {
+  FakeWorld world = open_world(2);
+  ASSERT_TRUE(world.scale(5));
+  ASSERT_TRUE(world.scale(3));
+  ASSERT_TRUE(world.command(AddNodes{world.spec().name, 2}));
+  ASSERT_TRUE(world.command(AddNodes{world.spec().name, 1}));
+  world.run_until_quiet();
+  EXPECT_EQ(world.group().counts.target, 6);
+  EXPECT_EQ(world.group().slots.size(), 6u);
+}
+
+TEST_F(Change, ScalingDownTakesTheNewestIdleNodeAndEndsItOnlyWhenItIsSeenClosed) {
+  FakeWorld world = open_world(3);
+  ASSERT_TRUE(world.scale(2));
+  const Plan first = world.decide();
+  EXPECT_EQ(world.count<TerminateMachine>(first), 0u) << "closed and read back first";
+  ASSERT_EQ(world.count<DrainNodes>(first), 1u);
+  world.act(first);
+  world.run_until_quiet();
+  EXPECT_EQ(world.machines().size(), 2u);
+  EXPECT_EQ(world.node("gpu-3").base, NodeBase::future);
+}
+
+TEST_F(Change, ScalingDownTakesUnhealthyNodesBeforeIdleOnesAndBusyOnesLast) {
+  FakeWorld world = open_world(4);
+  run_job_on(world, "gpu-4");
+  run_job_on(world, "gpu-3");
+  world.node("gpu-1").not_responding = true;
+  ASSERT_TRUE(world.scale(1));
+  world.run_until_quiet();
+  EXPECT_EQ(world.slot("gpu-1").wish, Wish::remove);
+  EXPECT_EQ(world.slot("gpu-2").wish, Wish::remove);
+  EXPECT_EQ(world.slot("gpu-4").wish, Wish::remove) << "of the busy ones the newest";
+  EXPECT_EQ(world.slot("gpu-3").wish, Wish::keep);
+}
+
+TEST_F(Change, ABusyNodeIsEndedWhenItsJobIsOverOrItsTimeIs) {
+  FakeWorld world = open_world(2);
+  run_job_on(world, "gpu-1");
+  run_job_on(world, "gpu-2");
+  ASSERT_TRUE(world.scale(0));
+  world.run_until_quiet();
+  world.pass_time(hours{1});
+  world.run_until_quiet();
+  EXPECT_EQ(world.machines().size(), 2u);
+  end_job_on(world, "gpu-1");
+  world.run_until_quiet();
+  EXPECT_EQ(world.machines().size(), 1u);
+  world.pass_time(hours{23});
+  world.run_until_quiet();
+  EXPECT_TRUE(world.machines().empty());
+  EXPECT_EQ(world.events_of_kind("DrainTimedOut"), 1);
+}
+
+TEST_F(Change, ScalingUpTakesBackNodesThatHaveNotGoneYet) {
+  FakeWorld world = open_world(2);
+  run_job_on(world, "gpu-2");
+  run_job_on(world, "gpu-1");
+  ASSERT_TRUE(world.scale(1));
+  world.run_until_quiet();
+  EXPECT_TRUE(world.node("gpu-2").drained);
+  const int launches = world.launch_calls;
+  ASSERT_TRUE(world.scale(2));
+  world.run_until_quiet();
+  EXPECT_FALSE(world.node("gpu-2").drained);
+  EXPECT_EQ(world.launch_calls, launches);
+}
+
+TEST_F(Change, NodesAreRemovedByNameAndTheirNamesAreUsedAgain) {
+  FakeWorld world = open_world(3);
+  ASSERT_TRUE(world.command(RemoveNodes{{NodeName{"gpu-2"}}}));
+  world.run_until_quiet();
+  EXPECT_EQ(world.group().counts.target, 2);
+  EXPECT_EQ(world.machines().size(), 2u);
+  world.pass_time(minutes{11});
+  world.run_until_quiet();
+  EXPECT_FALSE(has_slot(world, "gpu-2"));
+  ASSERT_TRUE(world.command(AddNodes{world.spec().name, 1}));
+  world.run_until_quiet();
+  EXPECT_TRUE(has_slot(world, "gpu-2"));
+}
+
+TEST_F(Change, RemovingBelowMinCountIsRefusedWithoutHalfOfItDone) {
+  FakeWorld world(2, 2);
+  world.run_until_quiet();
+  world.bring_up("gpu-1");
+  world.bring_up("gpu-2");
+  EXPECT_FALSE(world.command(RemoveNodes{{NodeName{"gpu-1"}}}));
+  EXPECT_FALSE(world.command(RemoveNodes{{NodeName{"gpu-1"}, NodeName{"gpu-9"}}})) << "one of them is not there";
+  EXPECT_EQ(world.slot("gpu-1").wish, Wish::keep);
+  EXPECT_EQ(world.group().counts.target, 2);
+}
+
+TEST_F(Change, TheRecordOfADepartedNodeIsDeletedAfterAWhileAndNeverWhileSomebodyNamesIt) {
+  FakeWorld world = open_world(2);
+  SeenJob job;
+  job.id = 7;
+  job.state = "PENDING";
+  job.required_nodes = {NodeName{"gpu-2"}};
+  world.jobs = {job};
+  ASSERT_TRUE(world.scale(1));
+  world.run_until_quiet();
+  EXPECT_EQ(world.nodes().count(NodeName{"gpu-2"}), 1u) << "kept for prune_after";
+  world.pass_time(minutes{11});
+  world.run_until_quiet();
+  EXPECT_EQ(world.nodes().count(NodeName{"gpu-2"}), 1u) << "a job names it";
+  world.jobs.clear();
+  world.reservations = {{"upkeep", {NodeName{"gpu-2"}}, world.now, no_time}};
+  world.run_until_quiet();
+  EXPECT_EQ(world.nodes().count(NodeName{"gpu-2"}), 1u) << "a reservation names it";
+  world.reservations.clear();
+  world.run_until_quiet();
+  EXPECT_EQ(world.nodes().count(NodeName{"gpu-2"}), 0u);
+  EXPECT_FALSE(has_slot(world, "gpu-2"));
+}
+
+TEST_F(Change, WhatSomebodyElseDrainedOrReservedGoesOnlyByName) {
+  FakeWorld world = open_world(3);
+  world.node("gpu-3").drained = true;
+  world.node("gpu-3").reason = "bad fan";
+  world.reservations = {{"upkeep", {NodeName{"gpu-2"}}, world.now, no_time}};
+  world.run_until_quiet();
+  ASSERT_TRUE(world.scale(0));
+  world.run_until_quiet();
+  EXPECT_EQ(world.machines().size(), 2u);
+  EXPECT_EQ(world.slot("gpu-3").wish, Wish::keep);
+  ASSERT_TRUE(world.scale(3));
+  ASSERT_TRUE(world.command(RemoveNodes{{NodeName{"gpu-3"}}}));
+  world.run_until_quiet();
+  EXPECT_EQ(world.slot("gpu-3").state, SlotState::waiting);
+}
+
+TEST_F(Change, ReplacingWaitsForTheJobAndKeepsTheName) {
+  FakeWorld world = open_world(1);
+  const InstanceId before = world.slot("gpu-1").instance;
+  run_job_on(world, "gpu-1");
+  ASSERT_TRUE(world.command(ReplaceNodes{{NodeName{"gpu-1"}}}));
+  world.run_until_quiet();
+  EXPECT_EQ(world.slot("gpu-1").instance, before);
+  end_job_on(world, "gpu-1");
+  world.run_until_quiet();
+  EXPECT_NE(world.slot("gpu-1").instance, before);
+  EXPECT_EQ(world.terminated.count(before), 1u);
+  world.bring_up("gpu-1");
+  EXPECT_EQ(open_count(world.group()), 1);
+}
+
+TEST_F(Change, RebootingKeepsTheMachineAndRegistersItAgain) {
+  FakeWorld world = open_world(1);
+  const InstanceId machine = world.slot("gpu-1").instance;
+  ASSERT_TRUE(world.command(RebootNodes{{NodeName{"gpu-1"}}}));
+  world.run_until_quiet();
+  ASSERT_EQ(world.rebooted.size(), 1u);
+  EXPECT_EQ(world.slot("gpu-1").state, SlotState::rebooting);
+  world.boots_again("gpu-1");
+  world.report("gpu-1", NodeStep::ready);
+  world.run_until_quiet();
+  world.bring_up("gpu-1");
+  EXPECT_EQ(world.slot("gpu-1").instance, machine);
+  EXPECT_EQ(open_count(world.group()), 1);
+  EXPECT_EQ(world.rebooted.size(), 1u);
+}
+
+TEST_F(Change, ARebootThatTheProviderRefusesLeavesTheNodeInService) {
+  FakeWorld world = open_world(1);
+  world.reboots_are_refused = true;
+  ASSERT_TRUE(world.command(RebootNodes{{NodeName{"gpu-1"}}}));
+  world.run_until_quiet();
+  EXPECT_EQ(world.events_of_kind("RebootRefused"), 1);
+  world.bring_up("gpu-1");
+  EXPECT_EQ(open_count(world.group()), 1);
+}
+
+TEST_F(Change, AMachineThatDoesNotComeBackFromItsRebootIsReplaced) {
+  FakeWorld world = open_world(1);
+  const InstanceId machine = world.slot("gpu-1").instance;
+  ASSERT_TRUE(world.command(RebootNodes{{NodeName{"gpu-1"}}}));
+  world.run_until_quiet();
+  world.pass_time(minutes{16});
+  world.run_until_quiet();
+  EXPECT_EQ(world.terminated.count(machine), 1u);
+}
+
+TEST_F(Change, AnActionReasonReplacesTheNodeAndAnUnknownOneIsRefusedAloudOnce) {
+  FakeWorld world = open_world(2);
+  const InstanceId before = world.slot("gpu-1").instance;
+  world.node("gpu-1").drained = true;
+  world.node("gpu-1").reason = "action: REPLACE.";
+  world.node("gpu-2").drained = true;
+  world.node("gpu-2").reason = "Action:Repaint";
+  world.run_until_quiet();
+  EXPECT_EQ(world.terminated.count(before), 1u);
+  world.pass_time(minutes{1});
+  world.run_until_quiet();
+  EXPECT_EQ(world.events_of_kind("ActionNotUnderstood"), 1);
+  EXPECT_TRUE(world.node("gpu-2").drained);
+  EXPECT_EQ(world.slot("gpu-2").foreign_reason, "Action:Repaint");
+}
+
+TEST_F(Change, AnActionReasonOnADownNodeDoesNotWaitForAnything) {
+  FakeWorld world = open_world(1);
+  const InstanceId before = world.slot("gpu-1").instance;
+  world.node("gpu-1").base = NodeBase::down;
+  world.node("gpu-1").reason = "Action:Replace";
+  world.run_until_quiet();
+  EXPECT_EQ(world.terminated.count(before), 1u);
+  world.bring_up("gpu-1");
+  EXPECT_EQ(open_count(world.group()), 1);
+}
+
+TEST_F(Change, AnAdminsDownIsLeftAlone) {
+  FakeWorld world = open_world(1);
+  world.node("gpu-1").base = NodeBase::down;
+  world.node("gpu-1").reason = "smells of smoke";
+  world.run_until_quiet();
+  EXPECT_EQ(world.node("gpu-1").base, NodeBase::down);
+  EXPECT_EQ(ready_count(world.group()), 0);
+  EXPECT_EQ(world.slot("gpu-1").foreign_reason, "smells of smoke");
+}
+
+TEST_F(Change, ADeletedGroupEndsItsMachinesAndRecordsAndStaysGone) {
+  FakeWorld world = open_world(2);
+  ASSERT_TRUE(world.command(DeleteGroup{world.spec().name}));
+  world.run_until_quiet();
+  EXPECT_EQ(world.group().status, GroupStatus::deleting);
+  world.pass_time(minutes{11});
+  world.run_until_quiet();
+  EXPECT_TRUE(world.group().deleted);
+  EXPECT_TRUE(world.nodes().empty());
+  EXPECT_TRUE(world.machines().empty());
+  world.pass_time(hours{1});
+  world.run_until_quiet();
+  EXPECT_TRUE(world.nodes().empty());
+  EXPECT_FALSE(world.scale(1)) << "there is no such group any more";
+  world.apply_file();
+  world.run_until_quiet();
+  EXPECT_EQ(world.group().slots.size(), 2u) << "a file that names it makes it anew";
+}
+
+TEST_F(Change, ALaunchThatIsUnderWayWhenItsSlotIsRemovedLeavesNoMachineBehind) {
+  FakeWorld world(1, 0);
+  world.hold_provider_calls = true;
+  world.run_until_quiet();
+  const LaunchToken token = world.slot("gpu-1").token;
+  ASSERT_TRUE(world.scale(0));
+  world.run_until_quiet();
+  world.provider_has(token, "i-late");
+  world.crash();
+  world.run_until_quiet();
+  world.pass_time(minutes{1});
+  world.list_machines();
+  world.run_until_quiet();
+  EXPECT_TRUE(world.machines().empty());
+}
+
+// ---- Launching ----
+
+TEST_F(Change, TriesTheNextInstanceTypeWhenOneHasNoCapacityAndComesBackWithOneProbe) {
+  FakeWorld world(4, 0);
+  world.spec().instance_types = {"big", "small"};
+  world.types_without_capacity = {"big"};
+  world.run_until_quiet();
+  for (const SlotRecord& slot : world.group().slots) EXPECT_EQ(slot.instance_type, "small") << slot.name.str();
+  EXPECT_EQ(world.group().troubles.count("big"), 1u);
+  world.types_without_capacity.clear();
+  ASSERT_TRUE(world.scale(8));
+  world.commit(world.decide());
+  EXPECT_EQ(world.group().troubles.count("big"), 0u) << "a new request forgets the back-off";
+}
+
+TEST_F(Change, AShortageIsMetByOneProbeHoweverManySlotsWait) {
+  FakeWorld world(20, 0);
+  world.spec().instance_types = {"big"};
+  world.types_without_capacity = {"big"};
+  world.run_until_quiet();
+  const int first = world.launch_calls;
+  EXPECT_LE(first, 8);
+  world.pass_time(seconds{3});
+  world.run_until_quiet();
+  EXPECT_EQ(world.launch_calls, first + 1);
+  world.types_without_capacity.clear();
+  world.pass_time(seconds{10});
+  world.run_until_quiet();
+  EXPECT_TRUE(world.group().troubles.empty());
+  for (const SlotRecord& slot : world.group().slots) EXPECT_EQ(slot.state, SlotState::booting);
+}
+
+TEST_F(Change, AConfigurationFaultStopsAfterThreeTriesAndGoesOnWhenAskedTo) {
+  FakeWorld world(1, 0);
+  for (int attempt = 0; attempt < 6; ++attempt) {
+    world.next_launch_fails = FailureClass::configuration;
+    world.run_until_quiet();
+    world.pass_time(hours{2});
+  }
+  EXPECT_EQ(world.launch_calls, 3);
+  EXPECT_EQ(world.events_of_kind("LaunchingStopped"), 1);
+  EXPECT_EQ(world.group().status, GroupStatus::failed);
+  world.next_launch_fails = FailureClass::none;
+  ASSERT_TRUE(world.command(RetryNow{}));
+  world.run_until_quiet();
+  EXPECT_EQ(world.slot("gpu-1").state, SlotState::booting);
+  EXPECT_EQ(world.group().status, GroupStatus::in_service);
+}
+
+TEST_F(Change, ANodeThatNeverRegistersIsNotReplacedForEver) {
+  FakeWorld world(1, 0);
+  for (int attempt = 0; attempt < 20; ++attempt) {
+    world.run_until_quiet();
+    if (!world.slot("gpu-1").instance.empty()) world.report("gpu-1", NodeStep::ready);
+    world.run_until_quiet();
+    world.pass_time(minutes{30});
+  }
+  EXPECT_LE(world.launch_calls, 5);
+  EXPECT_TRUE(world.slot("gpu-1").given_up);
+  EXPECT_EQ(world.group().status, GroupStatus::degraded);
+  ASSERT_TRUE(world.command(ReplaceNodes{{NodeName{"gpu-1"}}}));
+  world.run_until_quiet();
+  EXPECT_EQ(world.slot("gpu-1").state, SlotState::booting);
+}
+
+TEST_F(Change, AProviderThatIsNotIdempotentIsNotAskedAgainButItsListIsWaitedFor) {
+  FakeWorld world(1, 0);
+  world.wanted.providers.begin()->second.idempotent_launch = false;
+  world.wanted.providers.begin()->second.list_lag = minutes{2};
+  world.next_launch_is_unanswered = true;
+  world.run_until_quiet();
+  EXPECT_EQ(world.launch_calls, 1);
+  world.pass_time(minutes{1});
+  world.list_machines();
+  world.run_until_quiet();
+  EXPECT_EQ(world.launch_calls, 1) << "the list may lag";
+  world.pass_time(minutes{2});
+  world.list_machines();
+  world.run_until_quiet();
+  world.pass_time(seconds{10});
+  world.run_until_quiet();
+  EXPECT_EQ(world.launch_calls, 2);
+  EXPECT_EQ(world.launches_by_token.size(), 2u) << "with a token of its own";
+}
+
+TEST_F(Change, AnUnansweredLaunchWhoseMachineTheListShowsIsTakenBack) {
+  FakeWorld world(1, 0);
+  world.wanted.providers.begin()->second.idempotent_launch = false;
+  world.next_launch_is_unanswered = true;
+  world.run_until_quiet();
+  world.provider_has(world.slot("gpu-1").token, "i-late");
+  world.list_machines();
+  world.run_until_quiet();
+  EXPECT_EQ(world.slot("gpu-1").instance, InstanceId{"i-late"});
+  EXPECT_EQ(world.launch_calls, 1);
+}
+
+// ---- Order ----
+
+GroupSpec group_of(NodeType type, const std::string& name) {
+  GroupSpec group;
+  group.name = GroupName{name};
+  group.node_type = type;
+  group.target_count = 1;
+  group.min_count = 1;
+  group.provider = "fake";
+  group.node_prefix = name + "-";
+  group.settle_time = Duration{0};
+  return group;
+}
+
+TEST_F(Change, ControllersComeFirstAndThenAllOthersAtOnce) {
+  FakeWorld world(2, 0);
+  world.wanted.groups.push_back(group_of(NodeType::login, "door"));
+  world.wanted.groups.push_back(group_of(NodeType::controller, "ctl"));
+  world.run_until_quiet();
+  EXPECT_EQ(world.slot("ctl-1").state, SlotState::booting);
+  EXPECT_EQ(world.slot("gpu-1").state, SlotState::waiting);
+  EXPECT_EQ(world.slot("door-1").state, SlotState::waiting);
+  EXPECT_EQ(world.ledger.cluster.in_service_at, no_time);
+  world.report("ctl-1", NodeStep::ready);
+  world.run_until_quiet();
+  EXPECT_EQ(world.slot("ctl-1").state, SlotState::in_service);
+  EXPECT_EQ(world.nodes().count(NodeName{"ctl-1"}), 0u) << "it is no node of Slurm";
+  EXPECT_EQ(world.slot("gpu-1").state, SlotState::booting);
+  EXPECT_EQ(world.slot("door-1").state, SlotState::booting);
+  EXPECT_EQ(world.ledger.cluster.in_service_at, no_time) << "a login node is waited for";
+  world.report("door-1", NodeStep::ready);
+  world.run_until_quiet();
+  EXPECT_NE(world.ledger.cluster.in_service_at, no_time) << "workers are not";
+  EXPECT_EQ(world.events_of_kind("ClusterInService"), 1);
+}
+
+TEST_F(Change, WithoutAControllerGroupTheClusterIsInServiceAtOnce) {
+  FakeWorld world(2, 2);
+  world.run_until_quiet();
+  EXPECT_NE(world.ledger.cluster.in_service_at, no_time);
+}
+
+TEST_F(Change, AClusterWhoseControllersCannotBeHadFailsAndSaysWhy) {
+  FakeWorld world(2, 0);
+  world.wanted.groups.push_back(group_of(NodeType::controller, "ctl"));
+  world.wanted.groups.back().instance_types = {"big"};
+  world.types_without_capacity = {"big"};
+  world.run_until_quiet();
+  world.pass_time(hours{3});
+  world.run_until_quiet();
+  EXPECT_NE(world.ledger.cluster.failure.find("controller group ctl"), std::string::npos);
+  EXPECT_EQ(world.slot("gpu-1").state, SlotState::waiting);
+}
+
+}  // namespace
+}  // namespace muster::logic
