@@ -12,6 +12,12 @@
 namespace muster::logic {
 namespace {
 
+/// The registration that Slurm shows is that of this machine. A record that is never hidden still shows the one of the
+/// machine before.
+bool is_own_registration(const SlotRecord& slot, const SeenNode& node) {
+  return node.slurmd_start_time + std::chrono::seconds{5} >= slot.launched_at;  // clocks differ a little
+}
+
 constexpr int slurmd_starts_at_most = 3;
 constexpr std::size_t arrivals_kept = 16;
 /// So many machines in a row that failed the same deterministic way: the next one will, too.
@@ -53,7 +59,7 @@ void GroupPlanner::plan_waiting(SlotRecord& slot, const SeenNode* node) {
   // No machine before its slot has been read back as FUTURE+DRAIN: there must be no moment in which a job could slip
   // in.
   if (!slot.foreign_reason.empty()) return;
-  if (spec_.joins_slurm() && (!node || node->base != NodeBase::future || !node->drained)) return;
+  if (spec_.joins_slurm() && !is_slot_prepared(node)) return;
   if (launches_under_way_ >= provider_.max_launches) return;
   const LaunchChoice choice = choose_type(spec_, group_, now_);
   if (!choice.type) return fall_due(choice.next_try);
@@ -68,6 +74,12 @@ void GroupPlanner::plan_waiting(SlotRecord& slot, const SeenNode* node) {
   slot.retry_at = no_time;
   move_to(slot, SlotState::launching);
   machine_actions_.emplace_back(LaunchMachine{spec_.name, slot.name, slot.token, slot.attempt, slot.instance_type});
+}
+
+// Its record is there and takes no job.
+bool GroupPlanner::is_slot_prepared(const SeenNode* node) const {
+  if (!node || !node->drained) return false;
+  return spec_.registration == Registration::slurm_conf ? !node->has_jobs() : node->base == NodeBase::future;
 }
 
 // Whether a launch of which we do not know how it ended is asked for once more. Otherwise the provider's list tells,
@@ -104,8 +116,15 @@ void GroupPlanner::plan_booting(SlotRecord& slot, const SeenNode* node) {
   }
   if (!node || !has_passed_checks(slot) || slot.address.empty()) return;
   // It registered by itself, closed, under a record of ours (its slurmd was told to re-read its configuration): fine.
-  const bool registered_already = slot.slurmd_start > 0 && node->drained && is_in_shape(spec_, *node);
-  const bool slot_is_prepared = node->base == NodeBase::future && node->drained && node->address == slot.address;
+  const bool registered_already =
+      slot.slurmd_start > 0 && node->drained && is_own_registration(slot, *node) && is_in_shape(spec_, *node);
+  const bool is_listed = spec_.registration == Registration::slurm_conf;
+  if (is_listed && node->address != slot.address) {
+    return fail_attempt(
+        slot, FailureClass::configuration,
+        "its address is " + slot.address + ", slurm.conf has " + node->address + " for it (node_addresses)", true);
+  }
+  const bool slot_is_prepared = is_slot_prepared(node) && node->address == slot.address;
   if (registered_already) {
     move_to(slot, SlotState::registering, spec_.register_timeout);
   } else if (slot_is_prepared) {
@@ -118,7 +137,7 @@ void GroupPlanner::plan_booting(SlotRecord& slot, const SeenNode* node) {
 void GroupPlanner::plan_registering(SlotRecord& slot, const SeenNode* node) {
   std::string why_not = "no read of Slurm yet";
   const bool started = slot.node_slurmd_alive && slot.node_slurmd_start == slot.slurmd_start;
-  if (started && node && is_in_shape(spec_, *node, &why_not)) {
+  if (started && node && is_own_registration(slot, *node) && is_in_shape(spec_, *node, &why_not)) {
     move_to(slot, SlotState::settling);
     return plan_in_slurm(slot, node);
   }

@@ -30,6 +30,7 @@ std::string GroupPlanner::closing_reason(const SlotRecord& slot) const {
 
 void GroupPlanner::plan_record(SlotRecord& slot) {
   if (!seen_.nodes) return;  // unknown is not empty
+  if (spec_.registration == Registration::slurm_conf) return plan_listed_record(slot);
   const SeenNode* node = seen_node(slot);
   const bool is_departed = slot.wish == Wish::remove && slot.state == SlotState::waiting;
   if (!node) {
@@ -42,7 +43,10 @@ void GroupPlanner::plan_record(SlotRecord& slot) {
   }
   note_asked_action(slot, *node);
   note_foreign_drain(slot, *node);
-  if (is_departed && node->base == NodeBase::future) return plan_prune(slot, *node);
+  if (is_departed && node->base == NodeBase::future) {
+    if (may_prune(slot, *node)) delete_.push_back(slot.name);
+    return;
+  }
   if (mend_gres(slot, *node)) return;
 
   if (node->base == NodeBase::future) {
@@ -69,18 +73,37 @@ void GroupPlanner::plan_record(SlotRecord& slot) {
   }
 }
 
-// The record of a departed node: deleted after a while, and never while a job or a reservation names it.
-void GroupPlanner::plan_prune(const SlotRecord& slot, const SeenNode& node) {
+// A record that comes from a line of slurm.conf is made and deleted by writing the file (node_file.hpp); here it is
+// only opened and closed.
+void GroupPlanner::plan_listed_record(SlotRecord& slot) {
+  const SeenNode* node = seen_node(slot);
+  if (!node) {
+    if (may_be_registered(slot) && !slot.record_is_over) registration_lost(slot, "Slurm no longer has it");
+    return;
+  }
+  note_asked_action(slot, *node);
+  note_foreign_drain(slot, *node);
+  if (slot.state == SlotState::in_service && slot.wish == Wish::keep) return keep_open(slot, *node);
+  keep_closed(slot, *node);
+  const bool is_departed = slot.wish == Wish::remove && slot.state == SlotState::waiting;
+  if (is_departed && may_prune(slot, *node)) slot.record_is_over = true;
+}
+
+// The record of a departed node is deleted after a while, and never while a job or a reservation names it.
+bool GroupPlanner::may_prune(const SlotRecord& slot, const SeenNode& node) {
   const Time due = slot.state_since + spec_.prune_after;
-  if (now_ < due) return fall_due(due);
-  if (!seen_.jobs || !seen_.reservations || node.has_jobs()) return;
+  if (now_ < due) {
+    fall_due(due);
+    return false;
+  }
+  if (!seen_.jobs || !seen_.reservations || node.has_jobs()) return false;
   const bool is_named =
       std::any_of(
           seen_.jobs->begin(), seen_.jobs->end(),
           [&](const SeenJob& job) { return names(job.nodes, slot.name) || names(job.required_nodes, slot.name); }) ||
       std::any_of(seen_.reservations->begin(), seen_.reservations->end(),
                   [&](const SeenReservation& reservation) { return names(reservation.nodes, slot.name); });
-  if (!is_named) delete_.push_back(slot.name);
+  return !is_named;
 }
 
 void GroupPlanner::note_asked_action(SlotRecord& slot, const SeenNode& node) {

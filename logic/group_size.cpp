@@ -74,7 +74,8 @@ void GroupPlanner::send_away(int number, DepartureOrder order, const std::string
 void GroupPlanner::forget_departed() {
   const auto is_gone = [&](const SlotRecord& slot) {
     if (slot.wish != Wish::remove || slot.state != SlotState::waiting) return false;
-    return !spec_.joins_slurm() || (seen_.nodes && !seen_node(slot));
+    const bool has_line = spec_.registration == Registration::slurm_conf && !slot.record_is_over;
+    return !spec_.joins_slurm() || (seen_.nodes && !seen_node(slot) && (!has_line || slot.our_reason.empty()));
   };
   group_.slots.erase(std::remove_if(group_.slots.begin(), group_.slots.end(), is_gone), group_.slots.end());
   if (!group_.deleting.empty() && group_.slots.empty() && group_.orphans.empty() && !group_.deleted) {

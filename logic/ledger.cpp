@@ -78,7 +78,7 @@ auto tied(const SlotRecord& slot) {
                   slot.failures, slot.last_failure, slot.last_problem, slot.last_problem_at, slot.given_up,
                   slot.slurmd_start, slot.generation, slot.boot_id, slot.node_step, slot.node_message,
                   slot.node_slurmd_start, slot.node_slurmd_alive, slot.checks, slot.our_reason, slot.foreign_reason,
-                  slot.refused_action);
+                  slot.refused_action, slot.record_is_over);
 }
 
 auto tied(const GroupRecord& group) {
@@ -93,7 +93,10 @@ auto tied(const LaunchTrouble& trouble) {
                   trouble.stopped, trouble.problem);
 }
 
-auto tied(const ClusterRecord& cluster) { return std::tie(cluster.in_service_at, cluster.failure, cluster.deleting); }
+auto tied(const ClusterRecord& cluster) {
+  return std::tie(cluster.in_service_at, cluster.failure, cluster.deleting, cluster.reconfigured_at,
+                  cluster.restart_needed);
+}
 
 }  // namespace
 

@@ -115,9 +115,10 @@ struct SlotRecord {
   bool node_slurmd_alive = false;
   std::vector<NodeCheck> checks;
 
-  std::string our_reason;      ///< the drain reason that we set last; empty = none of ours stands
-  std::string foreign_reason;  ///< somebody else's drain reason; the node is theirs until they lift it
-  std::string refused_action;  ///< an "Action:" reason that was not understood and has been told
+  std::string our_reason;       ///< the drain reason that we set last; empty = none of ours stands
+  std::string foreign_reason;   ///< somebody else's drain reason; the node is theirs until they lift it
+  bool record_is_over = false;  ///< departed for so long that its record is to be deleted
+  std::string refused_action;   ///< an "Action:" reason that was not understood and has been told
 
   friend bool operator==(const SlotRecord& a, const SlotRecord& b);
 };
@@ -182,6 +183,10 @@ struct ClusterRecord {
   Time in_service_at = no_time;  ///< first InService: one controller, and one login node where there are any
   std::string failure;           ///< why it could not be created; empty = it was, or still may be
   std::string deleting;          ///< who wants it gone; empty = nobody
+  /// registration: slurm_conf. When Slurm was last told to read its files again, and what an operator was told to do
+  /// where that is not enough.
+  Time reconfigured_at = no_time;
+  std::string restart_needed;
   friend bool operator==(const ClusterRecord& a, const ClusterRecord& b);
 };
 

@@ -48,6 +48,7 @@ Value slot_to_value(const SlotRecord& slot) {
                      {"checks", std::move(checks)},
                      {"our_reason", slot.our_reason},
                      {"foreign_reason", slot.foreign_reason},
+                     {"record_is_over", slot.record_is_over},
                      {"refused_action", slot.refused_action}});
 }
 
@@ -88,6 +89,7 @@ SlotRecord slot_from_value(const Value& value) {
   }
   slot.our_reason = value.text_or("our_reason");
   slot.foreign_reason = value.text_or("foreign_reason");
+  slot.record_is_over = value.boolean_or("record_is_over");
   slot.refused_action = value.text_or("refused_action");
   return slot;
 }
@@ -176,7 +178,9 @@ GroupRecord group_from_value(const Value& value) {
 Value cluster_to_value(const ClusterRecord& cluster) {
   return Value::map({{"in_service_at", time_value(cluster.in_service_at)},
                      {"failure", cluster.failure},
-                     {"deleting", cluster.deleting}});
+                     {"deleting", cluster.deleting},
+                     {"reconfigured_at", time_value(cluster.reconfigured_at)},
+                     {"restart_needed", cluster.restart_needed}});
 }
 
 ClusterRecord cluster_from_value(const Value& value) {
@@ -184,6 +188,8 @@ ClusterRecord cluster_from_value(const Value& value) {
   cluster.in_service_at = time_member(value, "in_service_at");
   cluster.failure = value.text_or("failure");
   cluster.deleting = value.text_or("deleting");
+  cluster.reconfigured_at = time_member(value, "reconfigured_at");
+  cluster.restart_needed = value.text_or("restart_needed");
   return cluster;
 }
 

@@ -55,6 +55,8 @@ Result<Assignment> read_assignment(const Value& answer) {
   result.node = NodeName{answer.text_or("NodeName")};
   result.group = GroupName{answer.text_or("InstanceGroupName")};
   result.node_conf = answer.text_or("NodeConf");
+  result.runs_slurmd = answer.boolean_or("RunsSlurmd", true);
+  result.has_line = answer.boolean_or("HasLine");
   result.conf_server = answer.text_or("ConfServer");
   result.cpus = static_cast<int>(std::clamp<std::int64_t>(answer.integer_or("Cpus"), 0, 1 << 20));
   result.memory_mib = std::max<std::int64_t>(answer.integer_or("MemoryMiB"), 0);
@@ -95,6 +97,8 @@ Value assignment_body(const Assignment& assignment, std::string_view status, con
   body.set("NodeName", assignment.node.str());
   body.set("InstanceGroupName", assignment.group.str());
   body.set("NodeConf", assignment.node_conf);
+  body.set("RunsSlurmd", assignment.runs_slurmd);
+  body.set("HasLine", assignment.has_line);
   body.set("Gres", std::move(gres));
   body.set("Cpus", assignment.cpus);
   body.set("MemoryMiB", assignment.memory_mib);

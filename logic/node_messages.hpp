@@ -33,6 +33,8 @@ struct Assignment {
   std::vector<GresWant> gres;
   int cpus = 0;
   std::int64_t memory_mib = 0;
+  bool runs_slurmd = true;        ///< false: a controller or login node, which no job may reach
+  bool has_line = false;          ///< slurm.conf has its line, so slurmd starts as an ordinary node and not with -Z
   std::string conf_server;        ///< "head:6817"; empty = the machine's own slurm.conf
   std::int64_t slurmd_start = 0;  ///< 0 = not yet allowed; above our own number = start slurmd for this number
   Time head_time = no_time;       ///< the head's clock when it answered

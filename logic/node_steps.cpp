@@ -107,6 +107,7 @@ std::vector<NodeCheck> judge_checks(const Assignment& wanted, const HeadProof& p
   std::map<std::string, int> gres;
   for (const GresWant& want : wanted.gres) gres[want.name] += want.count;
   for (const auto& [name, count] : gres) checks.push_back(judge_devices(name, count, facts.devices));
+  if (!wanted.runs_slurmd) return checks;
   const bool has_slurmd = facts.slurmd_problem.empty();
   checks.push_back({"slurmd", has_slurmd, has_slurmd ? facts.slurmd_program : facts.slurmd_problem});
   return checks;
@@ -169,7 +170,8 @@ NodeDecision decide_node(const NodeView& view, const NodeRule& rule, Time now) {
   }
   if (wanted.slurmd_start == 0) {
     decision.step = NodeStep::ready;
-    decision.message = "ready, waits for musterd's word to start slurmd as " + wanted.node.str();
+    decision.message = wanted.runs_slurmd ? "ready, waits for musterd's word to start slurmd as " + wanted.node.str()
+                                          : "ready as " + wanted.node.str() + "; runs no jobs";
     return decision;
   }
   return decide_start(view, rule, now);
@@ -183,9 +185,13 @@ std::int64_t reported_start(const NodeView& view) {
 std::vector<std::string> slurmd_arguments(const Assignment& wanted, const std::string& conf_server,
                                           const std::vector<std::string>& extra) {
   std::vector<std::string> arguments = extra;
-  arguments.insert(arguments.end(), {"-Z", "-N", wanted.node.str(), "--conf"});
-  arguments.push_back(wanted.node_conf + (wanted.node_conf.empty() ? "" : " ") +
-                      "State=DRAIN Reason=muster:unregistered");
+  if (wanted.has_line) {
+    arguments.insert(arguments.end(), {"-N", wanted.node.str()});
+  } else {
+    arguments.insert(arguments.end(), {"-Z", "-N", wanted.node.str(), "--conf"});
+    arguments.push_back(wanted.node_conf + (wanted.node_conf.empty() ? "" : " ") +
+                        "State=DRAIN Reason=muster:unregistered");
+  }
   const std::string& server = conf_server.empty() ? wanted.conf_server : conf_server;
   if (!server.empty()) arguments.insert(arguments.end(), {"--conf-server", server});
   return arguments;

@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "logic/group_planner.hpp"
+#include "logic/node_file.hpp"
 #include "logic/release.hpp"
 
 namespace muster::logic {
@@ -153,6 +154,52 @@ void plan_cluster(const ClusterSpec& wanted, Time now, Plan& plan) {
   if (!event.kind.empty()) plan.events.push_back(std::move(event));
 }
 
+/// registration: slurm_conf. The file first, then Slurm's reading of it; nothing is launched before its nodes are
+/// there.
+void plan_node_file(const ClusterSpec& wanted, const Seen& seen, Time now, Plan& plan) {
+  constexpr Duration between_reconfigures = std::chrono::seconds{30};
+  if (!needs_node_file(wanted) || !seen.node_file) return;
+  std::string text = node_file_text(wanted, plan.ledger);
+  if (*seen.node_file != text) {
+    plan.actions.emplace_back(WriteNodeFile{std::move(text)});
+    return;
+  }
+  if (!seen.nodes) return;
+  ClusterRecord& cluster = plan.ledger.cluster;
+  std::vector<NodeName> differing;
+  for (const NodeName& name : nodes_of_file(wanted, plan.ledger)) {
+    if (seen.nodes->count(name) == 0) differing.push_back(name);
+  }
+  for (const auto& [name, group] : plan.ledger.groups) {
+    for (const SlotRecord& slot : group.slots) {
+      if (slot.record_is_over && seen.nodes->count(slot.name) > 0) differing.push_back(slot.name);
+    }
+  }
+  if (differing.empty()) {
+    cluster.restart_needed.clear();
+    return;
+  }
+  if (!seen.slurm_rereads_nodes) {
+    const std::string needed = "restart slurmctld, so that it reads the lines of " + names_text(differing) +
+                               "; this version of Slurm takes new node lines in at no other time";
+    if (cluster.restart_needed == needed) return;
+    cluster.restart_needed = needed;
+    Event event;
+    event.level = EventLevel::warn;
+    event.kind = "RestartNeeded";
+    event.text = needed;
+    plan.events.push_back(std::move(event));
+    return;
+  }
+  const Time due = cluster.reconfigured_at + between_reconfigures;
+  if (now >= due) {
+    cluster.reconfigured_at = now;
+    plan.actions.emplace_back(ReconfigureSlurm{});
+  } else if (plan.next_deadline == no_time || due < plan.next_deadline) {
+    plan.next_deadline = due;
+  }
+}
+
 }  // namespace
 
 Plan plan(const ClusterSpec& wanted, const Ledger& ledger, const Seen& seen, Time now) {
@@ -165,6 +212,7 @@ Plan plan(const ClusterSpec& wanted, const Ledger& ledger, const Seen& seen, Tim
     plan_group(spec, wanted, seen, inbox.of(spec.name), may_launch, now, record_of(ledger, spec.name), plan);
   }
   plan_cluster(wanted, now, plan);
+  plan_node_file(wanted, seen, now, plan);
   if (seen.nodes && seen.jobs && !seen.jobs->empty()) {
     const GateTable table = make_gate_table(wanted, plan.ledger, seen, now);
     ReleaseJobs release = plan_releases(table, *seen.jobs, now, plan.ledger, plan.events);

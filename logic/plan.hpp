@@ -76,6 +76,12 @@ struct TerminateMachine {
   InstanceId instance;
   LaunchToken token;
 };
+/// registration: slurm_conf. Replaces musterd's include file of slurm.conf, whole.
+struct WriteNodeFile {
+  std::string text;
+};
+/// Tells slurmctld to read its files again.
+struct ReconfigureSlurm {};
 struct ReleaseJobs {
   struct Item {
     JobId job = 0;
@@ -84,8 +90,9 @@ struct ReleaseJobs {
   std::vector<Item> jobs;
 };
 
-using Action = std::variant<CreateRecords, DeleteRecords, DrainNodes, UndrainNodes, ResumeNodes, ReturnToFuture,
-                            SetAddresses, LaunchMachine, RebootMachine, TerminateMachine, ReleaseJobs>;
+using Action =
+    std::variant<CreateRecords, DeleteRecords, DrainNodes, UndrainNodes, ResumeNodes, ReturnToFuture, SetAddresses,
+                 LaunchMachine, RebootMachine, TerminateMachine, WriteNodeFile, ReconfigureSlurm, ReleaseJobs>;
 
 // ---- Events: one fact each, with its reason. ----
 

@@ -114,6 +114,11 @@ std::string describe(const Action& action) {
     std::string operator()(const TerminateMachine& a) const {
       return "end machine " + a.instance.str() + " of " + a.name.str();
     }
+    std::string operator()(const WriteNodeFile& a) const {
+      return "write the include file of slurm.conf, " +
+             std::to_string(std::count(a.text.begin(), a.text.end(), '\n') - 1) + " node(s)";
+    }
+    std::string operator()(const ReconfigureSlurm&) const { return "tell slurmctld to read its files again"; }
     std::string operator()(const ReleaseJobs& a) const {
       return "release " + std::to_string(a.jobs.size()) + " held job(s)";
     }

@@ -122,8 +122,10 @@ struct Seen {
   std::map<GroupName, Machines> machines;
   std::optional<std::vector<SeenJob>> jobs;
   std::optional<std::vector<SeenReservation>> reservations;
-  PartitionName default_partition;    ///< empty = not known
-  bool slurm_takes_topology = false;  ///< node lines may have Topology= (25.05 and later)
+  PartitionName default_partition;       ///< empty = not known
+  bool slurm_rereads_nodes = false;      ///< "reconfigure" takes new node lines in (23.11 and later)
+  std::optional<std::string> node_file;  ///< the include file as it is on disk; none: it could not be read
+  bool slurm_takes_topology = false;     ///< node lines may have Topology= (25.05 and later)
 
   /// Calls that are under way or queued: not to be begun again.
   std::set<LaunchToken> launches_in_flight;

@@ -156,15 +156,23 @@ PartitionName SlurmFacts::default_partition() const {
 
 bool SlurmFacts::is_configless() const { return slurmctld_parameters.find("enable_configless") != std::string::npos; }
 
-bool SlurmFacts::takes_topology() const {
-  int major = 0;
-  int minor = 0;
+namespace {
+
+/// "24.11.5" is at least major.minor.
+bool is_since(const std::string& version, int major, int minor) {
+  int found_major = 0;
+  int found_minor = 0;
   const char* const end = version.data() + version.size();
-  const auto [dot, error] = std::from_chars(version.data(), end, major);
+  const auto [dot, error] = std::from_chars(version.data(), end, found_major);
   if (error != std::errc{} || dot == end || *dot != '.') return false;
-  if (std::from_chars(dot + 1, end, minor).ec != std::errc{}) return false;
-  return major > 25 || (major == 25 && minor >= 5);
+  if (std::from_chars(dot + 1, end, found_minor).ec != std::errc{}) return false;
+  return found_major > major || (found_major == major && found_minor >= minor);
 }
+
+}  // namespace
+
+bool SlurmFacts::rereads_nodes() const { return is_since(version, 23, 11); }
+bool SlurmFacts::takes_topology() const { return is_since(version, 25, 5); }
 
 std::string SlurmFacts::conf_server() const {
   if (!is_configless() || controller_hosts.empty()) return {};

@@ -63,6 +63,7 @@ struct SlurmFacts {
 
   PartitionName default_partition() const;  ///< empty if there is none
   bool is_configless() const;               ///< SlurmctldParameters has enable_configless
+  bool rereads_nodes() const;  ///< "reconfigure" takes new node lines in (23.11 and later; 22.05 refuses, tried)
   /// Node lines may have Topology= (25.05 and later).
   bool takes_topology() const;
   /// What slurmd needs as --conf-server: "HOST:PORT"; empty where slurmctld serves no configuration.

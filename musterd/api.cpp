@@ -272,6 +272,8 @@ Value Api::assignment(const InstanceId& instance) const {
   assignment.cpus = spec.cpus;
   assignment.memory_mib = spec.memory_mib;
   assignment.slurmd_start = slot.slurmd_start;
+  assignment.runs_slurmd = spec.joins_slurm();
+  assignment.has_line = spec.registration == logic::Registration::slurm_conf;
   assignment.conf_server = head_.settings().conf_server;
   if (assignment.conf_server == "none") assignment.conf_server.clear();
   if (assignment.conf_server == "auto")

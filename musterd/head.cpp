@@ -5,10 +5,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <set>
 
 #include "logic/cluster_change.hpp"
 #include "logic/field_reader.hpp"
+#include "logic/node_file.hpp"
 #include "logic/release.hpp"
 #include "sys/clock.hpp"
 #include "sys/digest.hpp"
@@ -218,6 +220,8 @@ logic::Seen Head::look_at_all(bool slurm_was_read) const {
   }
   if (state_.facts) seen.default_partition = state_.facts->default_partition();
   if (state_.facts) seen.slurm_takes_topology = state_.facts->takes_topology();
+  if (state_.facts) seen.slurm_rereads_nodes = state_.facts->rereads_nodes();
+  if (state_.spec && logic::needs_node_file(*state_.spec)) seen.node_file = read_node_file();
   seen.launches_in_flight = providers_.launches_in_flight();
   seen.terminations_in_flight = providers_.terminations_in_flight();
   seen.reboots_in_flight = providers_.reboots_in_flight();
@@ -245,6 +249,7 @@ void Head::decide_and_act(bool slurm_was_read) {
   if ((ledger_changes || !plan.events.empty()) && changed_) changed_();
 
   for (const Action& action : plan.actions) {
+    if (const auto* file = std::get_if<logic::WriteNodeFile>(&action)) write_node_file(*file);
     if (const auto* launch = std::get_if<logic::LaunchMachine>(&action)) providers_.launch(*launch);
     if (const auto* reboot = std::get_if<logic::RebootMachine>(&action)) providers_.reboot(*reboot);
     if (const auto* terminate = std::get_if<logic::TerminateMachine>(&action)) providers_.terminate(*terminate);
@@ -305,6 +310,31 @@ void Head::list_machines() {
     last = now;
     providers_.list(group.name, now);
   }
+}
+
+/// What stands in the include file; empty where there is none yet. None if it cannot be read, or is not ours.
+std::optional<std::string> Head::read_node_file() const {
+  const auto content = sys::read_file(settings_.node_file, std::size_t{16} << 20);
+  if (!content) {
+    if (::access(settings_.node_file.c_str(), F_OK) != 0 && errno == ENOENT) return "";
+    log_throttled(LogLevel::err, "node_file", "node_file", content.error().message);
+    return std::nullopt;
+  }
+  if (content->empty() || content->compare(0, logic::node_file_mark.size(), logic::node_file_mark) == 0)
+    return *content;
+  log_throttled(LogLevel::err, "node_file", "node_file",
+                settings_.node_file + ": expected the first line to be \"" + std::string(logic::node_file_mark) +
+                    "\", found another one; the file is somebody else's and is left alone");
+  return std::nullopt;
+}
+
+void Head::write_node_file(const logic::WriteNodeFile& file) {
+  const Status written = sys::replace_file(settings_.node_file, file.text, 0644);
+  if (!written) {
+    log_throttled(LogLevel::err, "node_file", "node_file", written.error().message);
+    return;
+  }
+  log(LogLevel::notice, "node_file_written", {{"file", settings_.node_file}});
 }
 
 void Head::write_gate_table() {

@@ -80,6 +80,8 @@ class Head {
   void log_events(const std::vector<logic::StoredEvent>& events);
   void list_machines();
   void write_gate_table();
+  std::optional<std::string> read_node_file() const;
+  void write_node_file(const logic::WriteNodeFile& file);
   logic::Status commit(const logic::Ledger& after, const std::vector<logic::Event>& events);
   logic::Seen look_at_all(bool slurm_was_read) const;
   void check_and_take(LedgerStore::AppliedFile file, logic::ClusterSpec spec, bool dry_run, std::int64_t by,

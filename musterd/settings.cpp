@@ -26,6 +26,8 @@ const std::vector<KeyInfo>& settings_keys() {
       {"musterd", "port", "port", "6820", "TCP port"},
       {"musterd", "munge_socket", "path", "munge's default", "munged's socket"},
       {"musterd", "slurm_conf", "path", "Slurm's default", "slurm.conf"},
+      {"musterd", "node_file", "path", "/etc/slurm/muster-nodes.conf",
+       "the include file of slurm.conf for groups with registration: slurm_conf"},
       {"musterd", "slurm_helper", "path", "LIBEXECDIR/muster/muster-slurm", "the program that talks with slurmctld"},
       {"musterd", "conf_server", "text", "auto", "what nodes give slurmd as --conf-server: auto, none, or HOST:PORT"},
       {"musterd", "pass_interval", "duration", "2 s", "how often Slurm is looked at when nothing happens"},
@@ -53,14 +55,15 @@ Result<Settings> parse_settings(const Value& document, const std::string& file_n
   settings.port = static_cast<int>(reader.count("port", settings.port, 1, 65535));
   settings.munge_socket = reader.text("munge_socket", settings.munge_socket);
   settings.slurm_conf = reader.text("slurm_conf", settings.slurm_conf);
+  settings.node_file = reader.text("node_file", settings.node_file);
   settings.slurm_helper = reader.text("slurm_helper", settings.slurm_helper);
   settings.conf_server = reader.text("conf_server", settings.conf_server);
   settings.pass_interval = reader.duration("pass_interval", settings.pass_interval);
   settings.slurm_timeout = reader.duration("slurm_timeout", settings.slurm_timeout);
   settings.event_keep = static_cast<int>(reader.count("event_keep", settings.event_keep, 100, 1'000'000));
   settings.log_level = reader.text("log_level", settings.log_level);
-  for (const char* key :
-       {"state_directory", "run_directory", "socket", "gate_table", "slurm_helper", "slurm_conf", "munge_socket"}) {
+  for (const char* key : {"state_directory", "run_directory", "socket", "gate_table", "slurm_helper", "slurm_conf",
+                          "munge_socket", "node_file"}) {
     const Value* given = document.find(key);
     if (given && given->as_text() && (given->as_text()->empty() || given->as_text()->front() != '/')) {
       problems.add(given->place,

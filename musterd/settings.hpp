@@ -20,8 +20,9 @@ struct Settings {
   std::string gate_table;  ///< default RUN_DIRECTORY/gate-table
   std::string listen_address = "0.0.0.0";
   int port = 6820;
-  std::string munge_socket;  ///< empty = munge's default
-  std::string slurm_conf;    ///< empty = Slurm's default
+  std::string munge_socket;                                ///< empty = munge's default
+  std::string slurm_conf;                                  ///< empty = Slurm's default
+  std::string node_file = "/etc/slurm/muster-nodes.conf";  ///< our include file of slurm.conf
   std::string slurm_helper = MUSTER_LIBEXECDIR "/muster-slurm";
   std::string conf_server =
       "auto";  ///< auto: the controller's host and port; none: nodes have a slurm.conf of their own

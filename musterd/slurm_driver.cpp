@@ -48,6 +48,8 @@ struct ToRequest {
     }
     return Value::map({{"op", "release"}, {"jobs", std::move(jobs)}});
   }
+  Value operator()(const logic::ReconfigureSlurm&) const { return Value::map({{"op", "reconfigure"}}); }
+  Value operator()(const logic::WriteNodeFile&) const { return {}; }
   Value operator()(const logic::LaunchMachine&) const { return {}; }
   Value operator()(const logic::RebootMachine&) const { return {}; }
   Value operator()(const logic::TerminateMachine&) const { return {}; }

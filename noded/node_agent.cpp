@@ -28,7 +28,7 @@ const logic::BackoffRule identity_rule{seconds{1}, 1.5, seconds{10}, 0.3};
 
 bool same_wants(const Assignment& a, const Assignment& b) {
   return a.assigned == b.assigned && a.node == b.node && a.node_conf == b.node_conf && a.gres == b.gres &&
-         a.cpus == b.cpus && a.memory_mib == b.memory_mib;
+         a.runs_slurmd == b.runs_slurmd && a.has_line == b.has_line && a.cpus == b.cpus && a.memory_mib == b.memory_mib;
 }
 
 }  // namespace

@@ -61,6 +61,9 @@ class FakeWorld {
   int undrain_calls = 0;
   std::set<InstanceId> terminated;
   std::vector<InstanceId> rebooted;
+  std::string node_file;  ///< of groups with registration: slurm_conf
+  int reconfigures = 0;
+  bool slurm_rereads_nodes = true;
   std::vector<Event> events;
   std::map<LaunchToken, int> launches_by_token;
 
@@ -97,6 +100,8 @@ class FakeWorld {
   // ---- Running ----
   Plan decide() {
     seen_.nodes.reset();
+    seen_.node_file = node_file;
+    seen_.slurm_rereads_nodes = slurm_rereads_nodes;
     seen_.jobs.reset();
     seen_.reservations.reset();
     if (!slurm_is_away) {
@@ -174,7 +179,9 @@ class FakeWorld {
     NodeReport report;
     report.instance = slot(name).instance;
     report.boot_id = "boot-" + report.instance.str() + "-" + std::to_string(boots_[report.instance]);
-    report.address = "10.0.0." + std::to_string(std::hash<std::string>{}(name) % 250 + 1);
+    report.address = spec().node_addresses.empty()
+                         ? "10.0.0." + std::to_string(std::hash<std::string>{}(name) % 250 + 1)
+                         : spec().node_addresses[static_cast<std::size_t>(slot(name).index - 1)];
     report.step = step;
     if (step == NodeStep::running) {
       report.slurmd_start = slot(name).slurmd_start;
@@ -207,6 +214,26 @@ class FakeWorld {
     for (auto& [name, node] : nodes_) {
       if (node.base == NodeBase::future) node.gres = "gpu:4";
     }
+  }
+  /// slurmctld reads its files: nodes of the include file come as UNKNOWN, others that came from it go.
+  void read_node_file() {
+    for (const auto& [group_name, record] : ledger.groups) {
+      for (const SlotRecord& slot : record.slots) {
+        const std::size_t line = node_file.find("NodeName=" + slot.name.str() + " ");
+        if (line == std::string::npos) {
+          nodes_.erase(slot.name);
+          continue;
+        }
+        SeenNode node;
+        node.base = NodeBase::unknown;
+        const std::size_t at = node_file.find("NodeAddr=", line) + 9;
+        node.address = node_file.substr(at, node_file.find(' ', at) - at);
+        node.cpus = spec().cpus;
+        node.gres = gres_text(spec().gres);
+        nodes_.emplace(slot.name, node);
+      }
+    }
+    ++reconfigures;
   }
   /// slurmctld -c
   void lose_records() { nodes_.clear(); }
@@ -296,6 +323,8 @@ class FakeWorld {
     seen_.terminate_results.push_back({action.instance, true, ""});
   }
   void do_action(const ReleaseJobs&) {}
+  void do_action(const WriteNodeFile& action) { node_file = action.text; }
+  void do_action(const ReconfigureSlurm&) { read_node_file(); }
 
   Seen seen_;
   int machines_made_ = 0;

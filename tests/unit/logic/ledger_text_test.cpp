@@ -18,6 +18,7 @@ SlotRecord full_slot() {
   slot.drain_deadline = time_from_milliseconds(1008);
   slot.instance_type = "big";
   slot.given_up = true;
+  slot.record_is_over = true;
   slot.refused_action = "Action:Repaint";
   slot.state_since = time_from_milliseconds(1001);
   slot.deadline = time_from_milliseconds(1002);
@@ -61,7 +62,7 @@ TEST(LedgerText, NoFieldOfASlotIsLeftOut) {
                                               : *value.as_boolean() != *other->as_boolean();
     EXPECT_TRUE(differs) << key;
   }
-  EXPECT_EQ(full.members().size(), 34u);
+  EXPECT_EQ(full.members().size(), 35u);
 }
 
 TEST(LedgerText, AGroupComesBackAsItWent) {
@@ -102,6 +103,8 @@ TEST(LedgerText, TheClusterComesBackAsItWent) {
   cluster.in_service_at = time_from_milliseconds(1);
   cluster.failure = "no controller";
   cluster.deleting = "uid 0";
+  cluster.reconfigured_at = time_from_milliseconds(2);
+  cluster.restart_needed = "restart slurmctld";
   EXPECT_TRUE(cluster_from_value(cluster_to_value(cluster)) == cluster);
 }
 

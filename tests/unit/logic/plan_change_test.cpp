@@ -387,6 +387,70 @@ TEST_F(Change, AnUnansweredLaunchWhoseMachineTheListShowsIsTakenBack) {
   EXPECT_EQ(world.launch_calls, 1);
 }
 
+// ---- registration: slurm_conf ----
+
+FakeWorld listed_world(int nodes, int minimum) {
+  FakeWorld world(nodes, minimum);
+  world.spec().registration = Registration::slurm_conf;
+  for (int number = 1; number <= nodes; ++number)
+    world.spec().node_addresses.push_back("10.1.0." + std::to_string(number));
+  return world;
+}
+
+TEST_F(Change, ListedNodesAreWrittenThenReadThenDrainedAndOnlyThenLaunched) {
+  FakeWorld world = listed_world(3, 2);
+  const Plan first = world.decide();
+  ASSERT_EQ(world.count<WriteNodeFile>(first), 1u);
+  EXPECT_EQ(world.count<CreateRecords>(first), 0u);
+  world.act(first);
+  EXPECT_NE(world.node_file.find("NodeName=gpu-2 NodeAddr=10.1.0.2 CPUs=2"), std::string::npos) << world.node_file;
+  EXPECT_NE(world.node_file.find(" State=UNKNOWN\n"), std::string::npos);
+  const Plan second = world.decide();
+  ASSERT_EQ(world.count<ReconfigureSlurm>(second), 1u);
+  EXPECT_EQ(world.count<LaunchMachine>(second), 0u);
+  world.act(second);
+  const Plan third = world.decide();
+  ASSERT_EQ(world.count<DrainNodes>(third), 1u);
+  EXPECT_EQ(world.count<LaunchMachine>(third), 0u);
+  world.act(third);
+  EXPECT_EQ(world.count<LaunchMachine>(world.decide()), 3u);
+  world.run_until_quiet();
+  world.bring_up("gpu-1");
+  EXPECT_TRUE(world.node("gpu-1").drained);
+  world.bring_up("gpu-3");
+  EXPECT_FALSE(world.node("gpu-1").drained);
+  EXPECT_EQ(world.reconfigures, 1) << "an arrival reconfigures nothing";
+}
+
+TEST_F(Change, AListedNodeThatDepartsLosesItsLineAfterAWhile) {
+  FakeWorld world = listed_world(2, 0);
+  world.run_until_quiet();
+  world.bring_up("gpu-1");
+  world.bring_up("gpu-2");
+  ASSERT_TRUE(world.scale(1));
+  world.run_until_quiet();
+  EXPECT_NE(world.node_file.find("gpu-2"), std::string::npos);
+  world.pass_time(minutes{11});
+  world.run_until_quiet();
+  EXPECT_EQ(world.node_file.find("gpu-2"), std::string::npos);
+  EXPECT_FALSE(has_slot(world, "gpu-2"));
+}
+
+TEST_F(Change, WhereReconfigureIsNotEnoughTheOperatorIsToldOnceToRestartSlurmctld) {
+  FakeWorld world = listed_world(2, 0);
+  world.slurm_rereads_nodes = false;
+  world.run_until_quiet();
+  world.pass_time(minutes{5});
+  world.run_until_quiet();
+  EXPECT_EQ(world.reconfigures, 0);
+  EXPECT_EQ(world.events_of_kind("RestartNeeded"), 1);
+  EXPECT_EQ(world.launch_calls, 0);
+  world.read_node_file();
+  world.run_until_quiet();
+  EXPECT_EQ(world.launch_calls, 2);
+  EXPECT_TRUE(world.ledger.cluster.restart_needed.empty());
+}
+
 // ---- Order ----
 
 GroupSpec group_of(NodeType type, const std::string& name) {
