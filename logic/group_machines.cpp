@@ -70,7 +70,8 @@ void GroupPlanner::plan_waiting(SlotRecord& slot, const SeenNode* node) {
   ++launches_under_way_;
   ++slot.attempt;
   slot.instance_type = *choice.type;
-  slot.token = LaunchToken{cluster_ + "." + slot.name.str() + "." + std::to_string(slot.attempt)};
+  // The time, so that no token is ever used again, although names are, and groups of the same name.
+  slot.token = LaunchToken{cluster_ + "." + slot.name.str() + "." + std::to_string(to_milliseconds(now_))};
   slot.retry_at = no_time;
   move_to(slot, SlotState::launching);
   machine_actions_.emplace_back(LaunchMachine{spec_.name, slot.name, slot.token, slot.attempt, slot.instance_type});
@@ -149,6 +150,9 @@ void GroupPlanner::plan_registering(SlotRecord& slot, const SeenNode* node) {
     if (now_ >= patience_ends) return registration_lost(slot, "its slurmd runs, but Slurm has no registration of it");
     fall_due(patience_ends);
   }
+  if (!seen_.nodes && slot.deadline < now_ + spec_.register_timeout / 2) {
+    slot.deadline = now_ + spec_.register_timeout;  // unknown is not empty: Slurm may have it since long
+  }
   const bool is_busy = node && node->has_jobs();  // a node that was open before: its jobs come first
   if (slot.deadline <= now_ && slot.foreign_reason.empty() && !is_busy) {
     if (!started) why_not = "its slurmd did not start: " + slot.node_message;
@@ -210,6 +214,7 @@ void GroupPlanner::plan_leaving(SlotRecord& slot, const SeenNode* node) {
     slot.wish = Wish::keep;
     slot.wish_reason.clear();
     slot.given_up = false;
+    slot.failures = 0;
     slot.retry_at = no_time;
     return plan_waiting(slot, node);
   }
@@ -237,6 +242,11 @@ void GroupPlanner::plan_leaving(SlotRecord& slot, const SeenNode* node) {
   slot.retry_at = no_time;
   event(EventLevel::info, slot.wish == Wish::replace ? "ReplacementStarted" : "RemovalStarted", &slot,
         "its machine is ended (" + slot.wish_reason + ")");
+  if (!slot.foreign_reason.empty()) {
+    // Somebody's drain was on the machine that was named; with it, it goes.
+    slot.our_reason = slot.foreign_reason;
+    slot.foreign_reason.clear();
+  }
   if (slot.wish == Wish::replace) {
     slot.wish = Wish::keep;
     slot.failures = 0;

@@ -16,16 +16,18 @@ constexpr Duration second_look_after = std::chrono::seconds{5};
 /// An idle noded asks once a minute.
 constexpr Duration silence_proves_after = std::chrono::seconds{90};
 
-/// The instance of a token of ours: "CLUSTER.NODE.ATTEMPT" with a node name that the group could make.
-bool is_token_of(const GroupSpec& spec, const std::string& cluster, const std::string& token) {
+/// A token that this very group made: "CLUSTER.NODE.TIME" with a name that it could make and a time since it was made.
+/// One of an earlier group of that name, or of a ledger that was lost, is not ours.
+bool is_token_of(const GroupSpec& spec, const std::string& cluster, Time created_at, const std::string& token) {
   const std::string begin = cluster + "." + spec.node_prefix;
   if (token.compare(0, begin.size(), begin) != 0) return false;
   const std::string rest = token.substr(begin.size());
   const std::size_t dot = rest.find('.');
   const auto is_number = [](const std::string& text) {
-    return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+    return !text.empty() && text.size() < 16 && text.find_first_not_of("0123456789") == std::string::npos;
   };
-  return dot != std::string::npos && is_number(rest.substr(0, dot)) && is_number(rest.substr(dot + 1));
+  return dot != std::string::npos && is_number(rest.substr(0, dot)) && is_number(rest.substr(dot + 1)) &&
+         std::stoll(rest.substr(dot + 1)) >= to_milliseconds(created_at);
 }
 
 }  // namespace
@@ -224,7 +226,7 @@ void GroupPlanner::end_orphans(const Seen::Machines& list) {
     if (machine.state == "terminated" || machine.state == "stopping") continue;
     if (by_token.count(machine.token) > 0 || by_instance.count(machine.instance) > 0) continue;
     const std::string& token = machine.token.str();
-    if (!is_token_of(spec_, cluster_, token)) continue;
+    if (!is_token_of(spec_, cluster_, group_.created_at, token)) continue;
     const auto known = group_.orphans.find(machine.instance);
     const Time since = known == group_.orphans.end() ? list.listed_at : known->second;
     orphans.emplace(machine.instance, since);

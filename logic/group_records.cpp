@@ -153,8 +153,8 @@ bool GroupPlanner::mend_gres(SlotRecord& slot, const SeenNode& node) {
     damaged_records_.push_back(slot.name);
     return true;
   }
-  if (slot.state == SlotState::in_service || slot.wish != Wish::keep || node.has_jobs() || !node.is_registered() ||
-      node.invalid_registration)
+  if (slot.state == SlotState::in_service || slot.wish != Wish::keep || !slot.foreign_reason.empty() ||
+      node.has_jobs() || !node.is_registered() || node.invalid_registration)
     return false;
   if (slot.slurmd_start >= slurmd_starts_at_most) return false;
   to_future_.push_back(slot.name);
@@ -190,8 +190,9 @@ void GroupPlanner::note_foreign_drain(SlotRecord& slot, const SeenNode& node) {
     if (node.reason != slot.foreign_reason) drain_[slot.foreign_reason].push_back(slot.name);
     return;
   }
-  if (node.base == NodeBase::future && slot.our_reason.empty()) {
-    // A record made anew: what they set on the old one stands.
+  const bool was_hidden_by_us = slot.our_reason.empty() || slot.state == SlotState::rebooting;
+  if (node.base == NodeBase::future && was_hidden_by_us) {
+    // A record made anew, or hidden while its machine restarts: what they set stands.
     drain_[slot.foreign_reason].push_back(slot.name);
     slot.our_reason = gathering_reason(spec_.name);
     return;

@@ -19,6 +19,14 @@ bool ends_with_launch(FailureClass failure) {
          failure == FailureClass::configuration || failure == FailureClass::transient;
 }
 
+/// One machine that does not boot or register may be just that; several in a row, with none that became ready between
+/// them, are not.
+constexpr int bad_machines_before_probing = 3;
+
+bool holds_up_the_type(const LaunchTrouble& trouble) {
+  return ends_with_launch(trouble.failure) || trouble.failures >= bad_machines_before_probing;
+}
+
 }  // namespace
 
 bool is_trouble_of_type(FailureClass failure) { return failure != FailureClass::none && failure != FailureClass::lost; }
@@ -43,7 +51,7 @@ LaunchChoice choose_type(const GroupSpec& spec, const GroupRecord& group, Time n
   LaunchChoice choice;
   for (const std::string& type : types_of(spec)) {
     const auto found = group.troubles.find(type);
-    if (found == group.troubles.end()) {
+    if (found == group.troubles.end() || !holds_up_the_type(found->second)) {
       choice.type = type;
       return choice;
     }
@@ -79,8 +87,8 @@ void note_type_success(GroupRecord& group, const SlotRecord& slot, bool was_read
   const auto found = group.troubles.find(slot.instance_type);
   if (found == group.troubles.end()) return;
   if (ends_with_launch(found->second.failure) == was_ready) return;
-  const Time began_at = was_ready ? slot.launched_at : slot.state_since;
-  if (began_at <= found->second.failed_at) return;
+  // A launch that was under way when another one failed proves nothing; a machine that became ready does.
+  if (!was_ready && slot.state_since <= found->second.failed_at) return;
   group.troubles.erase(found);
 }
 

@@ -182,6 +182,27 @@ TEST_F(Change, ReplacingWaitsForTheJobAndKeepsTheName) {
   EXPECT_EQ(open_count(world.group()), 1);
 }
 
+TEST_F(Change, ReplacingWhatSomebodyDrainedEndsTheirDrainWithTheMachineAndRebootingKeepsIt) {
+  FakeWorld world = open_world(2);
+  for (const char* name : {"gpu-1", "gpu-2"}) {
+    world.node(name).drained = true;
+    world.node(name).reason = "bad fan";
+  }
+  world.run_until_quiet();
+  ASSERT_TRUE(world.command(ReplaceNodes{{NodeName{"gpu-1"}}}));
+  ASSERT_TRUE(world.command(RebootNodes{{NodeName{"gpu-2"}}}));
+  world.run_until_quiet();
+  world.boots_again("gpu-2");
+  world.report("gpu-2", NodeStep::ready);
+  world.run_until_quiet();
+  world.bring_up("gpu-1");
+  world.bring_up("gpu-2");
+  EXPECT_FALSE(world.node("gpu-1").drained);
+  EXPECT_TRUE(world.node("gpu-2").drained);
+  EXPECT_EQ(world.slot("gpu-2").foreign_reason, "bad fan");
+  EXPECT_EQ(world.events_of_kind("NodeDrainLifted"), 0);
+}
+
 TEST_F(Change, RebootingKeepsTheMachineAndRegistersItAgain) {
   FakeWorld world = open_world(1);
   const InstanceId machine = world.slot("gpu-1").instance;
@@ -385,6 +406,55 @@ TEST_F(Change, AnUnansweredLaunchWhoseMachineTheListShowsIsTakenBack) {
   world.run_until_quiet();
   EXPECT_EQ(world.slot("gpu-1").instance, InstanceId{"i-late"});
   EXPECT_EQ(world.launch_calls, 1);
+}
+
+TEST_F(Change, ANameThatIsUsedAgainGetsATokenThatWasNeverUsed) {
+  FakeWorld world = open_world(1);
+  const LaunchToken before = world.slot("gpu-1").token;
+  ASSERT_TRUE(world.scale(0));
+  world.run_until_quiet();
+  world.pass_time(minutes{11});
+  world.run_until_quiet();
+  ASSERT_FALSE(has_slot(world, "gpu-1"));
+  ASSERT_TRUE(world.scale(1));
+  world.run_until_quiet();
+  EXPECT_NE(world.slot("gpu-1").token, before);
+}
+
+TEST_F(Change, AMachineOfAnotherLifeOfTheGroupIsLeftAlone) {
+  FakeWorld world = open_world(1);
+  world.provider_has(LaunchToken{"lab.gpu-1.1000"}, "i-old");
+  world.provider_has(LaunchToken{"other.gpu-1.9999999999999"}, "i-other");
+  for (int list = 0; list < 3; ++list) {
+    world.pass_time(seconds{30});
+    world.list_machines();
+    world.run_until_quiet();
+  }
+  EXPECT_TRUE(world.terminated.empty());
+}
+
+TEST_F(Change, OneBadMachineDoesNotHoldUpTheOthers) {
+  FakeWorld world(12, 0);
+  world.spec().boot_timeout = minutes{1};
+  world.run_until_quiet();
+  world.pass_time(minutes{2});
+  world.bring_up("gpu-2");
+  EXPECT_GE(world.launch_calls, 12);
+}
+
+TEST_F(Change, ANodeIsNotGivenUpWhileSlurmCannotBeRead) {
+  FakeWorld world(1, 0);
+  world.run_until_quiet();
+  world.report("gpu-1", NodeStep::ready);
+  world.run_until_quiet();
+  ASSERT_EQ(world.slot("gpu-1").state, SlotState::registering);
+  world.slurm_is_away = true;
+  for (int minute = 0; minute < 30; ++minute) {
+    world.pass_time(minutes{1});
+    world.run_until_quiet();
+  }
+  EXPECT_EQ(world.slot("gpu-1").state, SlotState::registering);
+  EXPECT_TRUE(world.terminated.empty());
 }
 
 // ---- registration: slurm_conf ----

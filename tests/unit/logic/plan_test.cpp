@@ -351,7 +351,7 @@ TEST(Plan, EndsAMachineOfAnEarlierAttemptThatTwoListsShow) {
   FakeWorld world(1, 1);
   world.run_until_quiet();
   const InstanceId own = world.slot("gpu-1").instance;
-  world.provider_has(LaunchToken{"lab.gpu-1.0"}, "i-orphan");
+  world.provider_has(LaunchToken{"lab.gpu-1." + std::to_string(to_milliseconds(world.now) + 1)}, "i-orphan");
   world.provider_has(LaunchToken{"other.gpu-1.7"}, "i-of-another-cluster");
   world.list_machines();
   world.run_until_quiet();
