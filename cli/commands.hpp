@@ -53,6 +53,13 @@ struct ReleaseOptions {
 };
 int run_release(const CommonOptions& common, const ReleaseOptions& options);
 
+/// Works without musterd and without Slurm, as far as that goes.
+struct DoctorOptions {
+  std::string slurm_helper;  ///< path of muster-slurm; empty = musterd's
+  std::string slurm_conf;    ///< empty = musterd's, or Slurm's own default
+};
+int run_doctor(const CommonOptions& common, const DoctorOptions& options);
+
 /// Works without musterd: reads the file itself.
 struct SlurmConfOptions {
   std::string file;

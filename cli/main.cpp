@@ -28,6 +28,7 @@ struct CommandLine {
   WhyOptions why;
   OpenOptions open;
   ReleaseOptions release{false, default_helper, {}};
+  DoctorOptions doctor;
   SlurmConfOptions slurm_conf;
   std::function<int()> chosen;
 };
@@ -91,6 +92,11 @@ void describe(CLI::App& app, CommandLine& line) {
   release->add_option("--slurm-helper", line.release.slurm_helper, "The program that speaks to Slurm")
       ->capture_default_str();
   release->add_option("--slurm-conf", line.release.slurm_conf, "The slurm.conf to use, instead of Slurm's default");
+
+  CLI::App* doctor =
+      subcommand(app, line, "doctor", "Say what is wrong in the set-up and how to mend it", line.doctor, run_doctor);
+  doctor->add_option("--slurm-helper", line.doctor.slurm_helper, "The program that speaks to Slurm if musterd is away");
+  doctor->add_option("--slurm-conf", line.doctor.slurm_conf, "The slurm.conf to use then, instead of Slurm's default");
 
   CLI::App* slurm_conf = subcommand(app, line, "slurm-conf", "Print the lines that slurm.conf needs for a cluster file",
                                     line.slurm_conf, run_slurm_conf);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -39,6 +40,9 @@ struct HeadState {
   bool slurm_is_up = false;
   Time slurm_since = no_time;  ///< since when up or away; no_time before the first look
   std::string slurm_trouble;   ///< why it could not be read
+
+  /// What the last list of a group's machines answered, where it failed.
+  std::map<GroupName, std::string> list_trouble;
 
   /// When the machines' noded were last heard, since musterd started. An idle noded asks once a minute.
   std::unordered_map<InstanceId, Time> heard_at;

@@ -217,6 +217,7 @@ Result<SlurmFacts> read_slurm_facts(const Value& config_answer, const Value& par
     SlurmFacts::Partition partition;
     partition.name = PartitionName{record.text_or("name")};
     partition.nodes_spec = record.text_or("nodes_spec");
+    partition.nodes = record.text_or("nodes");
     partition.state = record.text_or("state");
     partition.is_default = record.boolean_or("default");
     partition.suspend_time = optional_count(record, "suspend_time");

@@ -53,6 +53,7 @@ struct SlurmFacts {
   struct Partition {
     PartitionName name;
     std::string nodes_spec;
+    std::string nodes;  ///< those it has, as a host list
     std::string state;
     bool is_default = false;
     std::optional<int> suspend_time;  ///< its own, in seconds; nothing: the cluster's, unless it is never suspended

@@ -46,7 +46,7 @@ logic::Duration wait_seconds(const Value& body) {
 
 }  // namespace
 
-Api::Api(sys::EventLoop& loop, Head& head) : loop_(loop), head_(head) {
+Api::Api(sys::EventLoop& loop, Head& head) : loop_(loop), head_(head), doctor_(loop, head) {
   head_.on_change([this] { answer_waiting(); });
 }
 
@@ -71,6 +71,7 @@ const std::map<std::string, Api::Operation>& Api::operations() {
         &Api::why,
         false,
         {{"Job", Kind::integer}, {"Node", Kind::text}, {"Group", Kind::text}, {"Name", Kind::text}}}},
+      {"Muster.Doctor", {Access::read, &Api::doctor, false, {}}},
       {"Muster.OpenGroup", {Access::write, &Api::open_group, true, {{"InstanceGroupName", Kind::text}}}},
       {"Muster.Events",
        {Access::read,
@@ -206,6 +207,10 @@ void Api::why(const HttpRequest& request, Responder respond) {
 void Api::run_command(const logic::Command& command, const HttpRequest& request, const Responder& respond) {
   const Result<std::string> answer = head_.run_command(command, request.uid);
   respond(answer ? HttpReply::ok(Value::map({{"Message", *answer}})) : error_reply(answer.error()));
+}
+
+void Api::doctor(const HttpRequest&, Responder respond) {
+  doctor_.examine([respond = std::move(respond)](Value findings) { respond(HttpReply::ok(std::move(findings))); });
 }
 
 void Api::open_group(const HttpRequest& request, Responder respond) {

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "musterd/doctor.hpp"
 #include "musterd/head.hpp"
 #include "sys/event_loop.hpp"
 #include "sys/http_server.hpp"
@@ -49,6 +50,7 @@ class Api {
   void nodes(const sys::HttpRequest& request, sys::Responder respond);
   void why(const sys::HttpRequest& request, sys::Responder respond);
   void run_command(const logic::Command& command, const sys::HttpRequest& request, const sys::Responder& respond);
+  void doctor(const sys::HttpRequest& request, sys::Responder respond);
   void open_group(const sys::HttpRequest& request, sys::Responder respond);
   void events(const sys::HttpRequest& request, sys::Responder respond);
   void sync_node(const sys::HttpRequest& request, sys::Responder respond);
@@ -75,6 +77,7 @@ class Api {
 
   sys::EventLoop& loop_;
   Head& head_;
+  Doctor doctor_;
   std::list<Waiting> waiting_;
 };
 

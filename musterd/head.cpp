@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "musterd/head.hpp"
 
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <set>
@@ -15,6 +12,7 @@
 #include "sys/clock.hpp"
 #include "sys/digest.hpp"
 #include "sys/files.hpp"
+#include "sys/host.hpp"
 #include "sys/service_link.hpp"
 #include "sys/yaml.hpp"
 
@@ -41,15 +39,8 @@ constexpr logic::Duration slurm_retry_cap = std::chrono::seconds{10};
 Status check_program(const logic::ClusterSpec& spec) {
   logic::Problems problems(spec.file_name);
   for (const auto& [name, provider] : spec.providers) {
-    struct ::stat info {};
-    if (::stat(provider.program.c_str(), &info) != 0) {
-      problems.add(provider.program_place,
-                   "provider " + name + ": program: expected a program, found nothing at " + provider.program);
-    } else if (!S_ISREG(info.st_mode) || ::access(provider.program.c_str(), X_OK) != 0) {
-      problems.add(provider.program_place, "provider " + name +
-                                               ": program: expected a program that may be executed, found " +
-                                               provider.program + " which may not");
-    }
+    if (const std::string trouble = sys::program_trouble(provider.program); !trouble.empty())
+      problems.add(provider.program_place, "provider " + name + ": program: expected a program, found " + trouble);
   }
   if (!problems.empty()) return problems.error();
   return logic::Done{};
@@ -83,10 +74,12 @@ Head::Head(sys::EventLoop& loop, Settings settings, std::unique_ptr<LedgerStore>
                   },
                   [this](const GroupName& group, Time asked_at, Result<std::vector<logic::SeenMachine>> machines) {
                     if (!machines) {
+                      state_.list_trouble[group] = machines.error().message;
                       log_throttled(LogLevel::warning, "provider_list", "provider_list_" + group.str(),
                                     "group " + group.str() + ": " + machines.error().message);
                       return;
                     }
+                    state_.list_trouble.erase(group);
                     inbox_.machines[group] = {asked_at, *std::move(machines)};
                     request_pass();
                   }}) {}

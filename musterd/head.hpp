@@ -61,6 +61,8 @@ class Head {
   /// another try is tried.
   void resync(bool dry_run, std::int64_t by, std::function<void(logic::Result<logic::Plan>)> done);
 
+  /// Reads Slurm's configuration now.
+  void read_facts(std::function<void(logic::Result<logic::SlurmFacts>)> done) { slurm_.read_facts(std::move(done)); }
   /// Looks at Slurm now, and calls once that look is over (also when it failed).
   void look_then(std::function<void()> done);
   /// Called after each pass that changed the ledger or the events.
