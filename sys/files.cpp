@@ -114,6 +114,8 @@ Status make_directories(const std::string& path, unsigned mode) {
 
 logic::Result<Fd> lock_file(const std::string& path) {
   Fd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  // A lock needs no writing, and whoever works in a read-only directory has to be alone, too.
+  if (!fd && errno == EROFS) fd = Fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!fd) return file_error("cannot open", path, errno);
   if (::flock(fd.get(), LOCK_EX | LOCK_NB) == 0) return fd;
   if (errno == EWOULDBLOCK) return logic::retry_error(path + " is locked: another process works in this directory");

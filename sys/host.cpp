@@ -2,7 +2,10 @@
 #include "sys/host.hpp"
 
 #include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <net/if.h>
 #include <netdb.h>
+#include <netinet/in.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -11,11 +14,11 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <memory>
 
 #include "sys/files.hpp"
 
 namespace muster::sys {
-
 namespace {
 
 logic::FileState::Kind kind_of(mode_t mode) {
@@ -32,11 +35,27 @@ bool all_may_pass_to(const std::string& path) {
   return true;
 }
 
+struct FreeAddresses {
+  void operator()(ifaddrs* list) const { ::freeifaddrs(list); }
+};
+
+std::string numeric(const sockaddr* address) {
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  if (address->sa_family == AF_INET) {
+    const auto* four = reinterpret_cast<const sockaddr_in*>(address);
+    ::inet_ntop(AF_INET, &four->sin_addr, text.data(), text.size());
+  } else if (address->sa_family == AF_INET6) {
+    const auto* six = reinterpret_cast<const sockaddr_in6*>(address);
+    if (!IN6_IS_ADDR_LINKLOCAL(&six->sin6_addr)) ::inet_ntop(AF_INET6, &six->sin6_addr, text.data(), text.size());
+  }
+  return text.data();
+}
+
 }  // namespace
 
 std::string host_name() {
   std::array<char, 256> name{};
-  if (::gethostname(name.data(), name.size() - 1) != 0) return "localhost";
+  if (::gethostname(name.data(), name.size() - 1) != 0) return {};
   return name.data();
 }
 
@@ -104,6 +123,18 @@ logic::Result<std::vector<std::string>> resolve(const std::string& name) {
       addresses.emplace_back(text.data());
   }
   ::freeaddrinfo(raw);
+  return addresses;
+}
+
+std::set<std::string> own_addresses() {
+  std::set<std::string> addresses;
+  ifaddrs* raw = nullptr;
+  if (::getifaddrs(&raw) != 0) return addresses;
+  const std::unique_ptr<ifaddrs, FreeAddresses> list(raw);
+  for (const ifaddrs* entry = raw; entry != nullptr; entry = entry->ifa_next) {
+    if (entry->ifa_addr == nullptr || (entry->ifa_flags & IFF_LOOPBACK) != 0) continue;
+    if (std::string text = numeric(entry->ifa_addr); !text.empty()) addresses.insert(std::move(text));
+  }
   return addresses;
 }
 

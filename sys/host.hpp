@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What this host shows of itself: its name, what stands at a path and who may read it, how full a file system is, and
+// What this host shows of itself: its name and addresses, what stands at a path and who may read it, how full a file system is, and
 // what its resolver says.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -13,7 +14,10 @@
 
 namespace muster::sys {
 
+/// As the kernel has it; empty if that cannot be told.
 std::string host_name();
+/// The numeric addresses of its interfaces, without those that every machine has (loopback, link-local).
+std::set<std::string> own_addresses();
 
 /// Absent and unreadable differ: the second has trouble.
 logic::FileState look_at_file(const std::string& path);

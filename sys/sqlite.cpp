@@ -2,7 +2,10 @@
 #include "sys/sqlite.hpp"
 
 #include <sqlite3.h>
+#include <unistd.h>
 
+#include <cerrno>
+#include <cstring>
 #include <map>
 
 namespace muster::sys {
@@ -13,7 +16,7 @@ using logic::Error;
 using logic::Result;
 using logic::Status;
 
-constexpr int busy_wait_ms = 5000;
+constexpr int busy_wait_ms = 2000;  // the caller's loop stands still meanwhile
 
 struct CloseDatabase {
   void operator()(sqlite3* database) const { sqlite3_close_v2(database); }
@@ -56,16 +59,37 @@ class Row final : public SqlRow {
   sqlite3_stmt* statement_;
 };
 
-/// What an operator would do about it.
-std::string advice(int code) {
+/// Why nothing can be made or changed beside the file, where that is its directory's doing: SQLite does not tell.
+std::string directory_trouble(const std::string& path) {
+  const std::string directory = path.substr(0, path.rfind('/') + 1);
+  if (::access(directory.empty() ? "." : directory.c_str(), W_OK) == 0) return "";
+  switch (errno) {
+    case EROFS: return "the file system is read-only";
+    case EACCES: return "its directory belongs to somebody else";
+    default: return "";
+  }
+}
+
+/// What happened to the file, in an operator's words: of no use to them is which statement met it. Empty where the
+/// cause is a statement of ours. code is SQLite's, system_code the errno behind it, if there was one.
+std::string file_trouble(const std::string& path, int code, int system_code) {
+  const std::string words = system_code == 0 ? "" : std::string(" (") + std::strerror(system_code) + ")";
   switch (code & 0xff) {
-    case SQLITE_FULL: return " (the file system is full)";
-    case SQLITE_READONLY: return " (the file or its directory is read-only or belongs to somebody else)";
+    case SQLITE_FULL: return "cannot be written: the file system is full";
+    case SQLITE_READONLY:
+    case SQLITE_CANTOPEN:
+      // Each write makes a journal beside it.
+      if (const std::string trouble = directory_trouble(path); !trouble.empty()) return "cannot be written: " + trouble;
+      if (system_code == ENOSPC) return "cannot be written: the file system is full";
+      if ((code & 0xff) == SQLITE_CANTOPEN) return "cannot be opened" + words;
+      return "cannot be written: it is read-only or belongs to somebody else";
+    case SQLITE_IOERR:
+      if (system_code == EDQUOT) return "cannot be written: the disk quota of its owner is used up";
+      return "input or output error" + words;
     case SQLITE_BUSY:
-    case SQLITE_LOCKED: return " (another program has it open for writing)";
+    case SQLITE_LOCKED: return "is in use: another program has it open for writing";
     case SQLITE_CORRUPT:
-    case SQLITE_NOTADB: return " (the file is damaged or is no database; restore it from a copy)";
-    case SQLITE_CANTOPEN: return " (does its directory exist, and may we write there?)";
+    case SQLITE_NOTADB: return "is damaged or is no database; restore it from a copy";
     default: return "";
   }
 }
@@ -75,6 +99,8 @@ logic::ErrorKind kind_of(int code) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
     case SQLITE_FULL:
+    case SQLITE_READONLY:
+    case SQLITE_CANTOPEN:
     case SQLITE_IOERR:
     case SQLITE_NOMEM:
     case SQLITE_INTERRUPT: return logic::ErrorKind::retry;
@@ -87,10 +113,10 @@ logic::ErrorKind kind_of(int code) {
 
 class SqliteDatabase final : public Database {
  public:
-  explicit SqliteDatabase(std::string path) : path_(std::move(path)) {}
+  SqliteDatabase(std::string path, Access access) : path_(std::move(path)), access_(access) {}
 
-  Status open_file(Access access) {
-    const int flags = access == Access::create ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
+  Status open_file() {
+    const int flags = access_ == Access::create ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
     sqlite3* database = nullptr;
     const int code = sqlite3_open_v2(path_.c_str(), &database, flags | SQLITE_OPEN_NOMUTEX, nullptr);
     database_.reset(database);
@@ -99,7 +125,7 @@ class SqliteDatabase final : public Database {
     sqlite3_busy_timeout(database, busy_wait_ms);
     if (auto set = run_script("PRAGMA foreign_keys=ON; PRAGMA synchronous=FULL;"); !set) return set;
     // Reads the file, so that one which is no database is found here.
-    return access == Access::create ? run_script("PRAGMA journal_mode=DELETE;") : run_script("PRAGMA schema_version;");
+    return access_ == Access::create ? keep_rollback_journal() : run_script("PRAGMA schema_version;");
   }
 
   Status run(std::string_view text, const std::vector<SqlValue>& values,
@@ -127,6 +153,22 @@ class SqliteDatabase final : public Database {
   std::int64_t changes() const override { return sqlite3_changes(database_.get()); }
 
  private:
+  Status make_writable() override {
+    if (access_ == Access::read_only || sqlite3_db_readonly(database_.get(), nullptr) != 1) return Done{};
+    statements_.clear();
+    return open_file();
+  }
+
+  /// A write-ahead log needs memory that its users share, which hosts on shared storage do not have.
+  Status keep_rollback_journal() {
+    std::string mode;
+    if (auto set = run("PRAGMA journal_mode=DELETE", {}, [&](const SqlRow& row) { mode = row.text(0); }); !set)
+      return set;
+    if (mode == "delete") return Done{};
+    return logic::retry_error(path_ + " cannot be taken out of journal mode \"" + mode +
+                              "\", which shared storage does not carry: another program has it open");
+  }
+
   Result<sqlite3_stmt*> prepare(std::string_view text) {
     const auto found = statements_.find(text);
     if (found != statements_.end()) return found->second.get();
@@ -161,11 +203,14 @@ class SqliteDatabase final : public Database {
   }
 
   Error error(std::string_view what, int code) const {
+    const std::string trouble = file_trouble(path_, code, database_ ? sqlite3_system_errno(database_.get()) : 0);
+    if (!trouble.empty()) return {kind_of(code), path_ + " " + trouble};
     const char* words = database_ ? sqlite3_errmsg(database_.get()) : sqlite3_errstr(code);
-    return {kind_of(code), path_ + ": " + std::string(what.substr(0, 200)) + ": " + words + advice(code)};
+    return {kind_of(code), path_ + ": " + std::string(what.substr(0, 200)) + ": " + words};
   }
 
-  std::string path_;
+  const std::string path_;
+  const Access access_;
   std::unique_ptr<sqlite3, CloseDatabase> database_;
   std::map<std::string, StatementHandle, std::less<>> statements_;
 };
@@ -173,13 +218,19 @@ class SqliteDatabase final : public Database {
 }  // namespace
 
 Result<std::unique_ptr<Database>> Database::open(const std::string& path, Access access) {
-  auto database = std::make_unique<SqliteDatabase>(path);
-  if (auto opened = database->open_file(access); !opened) return opened.error();
+  auto database = std::make_unique<SqliteDatabase>(path, access);
+  if (auto opened = database->open_file(); !opened) return opened.error();
   return std::unique_ptr<Database>(std::move(database));
 }
 
 Result<Database::Transaction> Database::begin() {
+  if (auto writable = make_writable(); !writable) return writable.error();
   if (auto begun = run("BEGIN IMMEDIATE"); !begun) return begun.error();
+  return Transaction(*this);
+}
+
+Result<Database::Transaction> Database::begin_read() {
+  if (auto begun = run("BEGIN"); !begun) return begun.error();
   return Transaction(*this);
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // An SQLite database behind plain types: statements with bound values, rows by callback, transactions that roll back by
-// themselves. Every change is on disk when its transaction is committed (journal_mode=DELETE, synchronous=FULL). Errors
-// name the file and SQLite's words. For one thread.
+// themselves. Every change is on disk when its transaction is committed (synchronous=FULL), and several hosts may have
+// the file open on shared storage (journal_mode=DELETE). Errors name the file and what is wrong with it; of a statement
+// of ours that is wrong, SQLite's words. For one thread.
 #pragma once
 
 #include <cstdint>
@@ -62,8 +63,14 @@ class Database {
     explicit Transaction(Database& database) : database_(&database) {}
     Database* database_;
   };
-  /// Begins a transaction that may write (BEGIN IMMEDIATE). They do not nest.
+  /// Begins a transaction that may write (BEGIN IMMEDIATE). They do not nest. A file that could only be opened to read
+  /// is opened anew, as it may be writable by now.
   logic::Result<Transaction> begin();
+  /// Begins one that reads: all of it sees the same moment, and nobody else's commit ends before it does.
+  logic::Result<Transaction> begin_read();
+
+ private:
+  virtual logic::Status make_writable() = 0;
 };
 
 }  // namespace muster::sys
