@@ -68,7 +68,13 @@ std::string slurm_line(const Value& answer, const View& view) {
 
 std::string ledger_line(const Value& answer, const View& view) {
   const std::string problem = shown(answer, "LedgerProblem", view);
-  return problem.empty() ? problem : alarm("the ledger cannot be written, so nothing is done: " + problem, view);
+  return problem.empty() ? problem : alarm("nothing new is done: " + problem + "; it goes on by itself", view);
+}
+
+/// Of a musterd that looks on; else nothing.
+std::string role_line(const Value& answer, const View& view) {
+  const std::string text = shown(answer, "RoleMessage", view);
+  return text.empty() ? text : logic::paint(text, Tone::warning, view.style) + "\n";
 }
 
 std::string ready_cell(const Value& group, std::size_t count_width, const View& view) {
@@ -187,7 +193,8 @@ std::string held_jobs(const Value::List& jobs, const View& view) {
 }  // namespace
 
 std::string render_status(const Value& answer, const View& view) {
-  std::string out = cluster_line(answer, view) + slurm_line(answer, view) + ledger_line(answer, view) + "\n";
+  std::string out = cluster_line(answer, view) + role_line(answer, view) + slurm_line(answer, view) +
+                    ledger_line(answer, view) + "\n";
   const Value::List& groups = answer.list_or_empty("Groups");
   out += groups.empty() ? "no instance groups yet; muster apply -f FILE makes them\n" : group_table(groups, view);
   if (const Value::List& jobs = answer.list_or_empty("HeldJobs"); !jobs.empty()) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "logic/cluster_spec.hpp"
+#include "logic/head_role.hpp"
 #include "logic/ledger.hpp"
 #include "logic/plan.hpp"
 #include "logic/seen.hpp"
@@ -28,6 +29,7 @@ struct StoredEvent {
 };
 
 struct HeadState {
+  HeadRole role;
   std::optional<ClusterSpec> spec;  ///< none before the first apply
   Time created_at = no_time;        ///< of the cluster
   Ledger ledger;

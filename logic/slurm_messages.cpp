@@ -147,6 +147,17 @@ Result<std::vector<SeenReservation>> read_seen_reservations(const Value& answer)
   return reservations;
 }
 
+Result<std::vector<Controller>> read_controllers(const Value& ping_answer) {
+  std::vector<Controller> controllers;
+  for (const Value& record : ping_answer.list_or_empty("controllers")) {
+    controllers.push_back({record.text_or("host"), record.text_or("address"), record.boolean_or("answers")});
+    if (controllers.back().host.empty())
+      return bug_error("the Slurm helper's answer to ping has a controller without a host");
+  }
+  if (controllers.empty()) return bug_error("the Slurm helper's answer to ping has no controllers");
+  return controllers;
+}
+
 PartitionName SlurmFacts::default_partition() const {
   for (const Partition& partition : partitions) {
     if (partition.is_default) return partition.name;
@@ -175,8 +186,11 @@ bool SlurmFacts::rereads_nodes() const { return is_since(version, 23, 11); }
 bool SlurmFacts::takes_topology() const { return is_since(version, 25, 5); }
 
 std::string SlurmFacts::conf_server() const {
-  if (!is_configless() || controller_hosts.empty()) return {};
-  return controller_hosts.front() + ":" + std::to_string(controller_port);
+  std::string servers;
+  if (!is_configless()) return servers;
+  for (const std::string& host : controller_hosts)
+    servers += (servers.empty() ? "" : ",") + host + ":" + std::to_string(controller_port);
+  return servers;
 }
 
 Result<SlurmFacts> read_slurm_facts(const Value& config_answer, const Value& partitions_answer) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "logic/cluster_spec.hpp"
+#include "logic/head_role.hpp"
 #include "logic/result.hpp"
 #include "logic/seen.hpp"
 #include "logic/value.hpp"
@@ -18,6 +19,7 @@ namespace muster::logic {
 Result<SeenNodes> read_seen_nodes(const Value& answer);
 Result<std::vector<SeenJob>> read_seen_jobs(const Value& answer);
 Result<std::vector<SeenReservation>> read_seen_reservations(const Value& answer);
+Result<std::vector<Controller>> read_controllers(const Value& ping_answer);
 
 /// What slurm.conf says, as far as it bears on us.
 struct SlurmFacts {
@@ -67,7 +69,7 @@ struct SlurmFacts {
   bool rereads_nodes() const;  ///< "reconfigure" takes new node lines in (23.11 and later; 22.05 refuses, tried)
   /// Node lines may have Topology= (25.05 and later).
   bool takes_topology() const;
-  /// What slurmd needs as --conf-server: "HOST:PORT"; empty where slurmctld serves no configuration.
+  /// What slurmd needs as --conf-server: "HOST:PORT" of each controller; empty where slurmctld serves no configuration.
   std::string conf_server() const;
 };
 Result<SlurmFacts> read_slurm_facts(const Value& config_answer, const Value& partitions_answer);

@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "logic/field_reader.hpp"
+#include "logic/head_role.hpp"
 #include "logic/release.hpp"
 
 namespace muster::logic {
@@ -190,8 +191,9 @@ Value why_group(const HeadState& state, const GroupSpec& spec, const GroupRecord
                                                : duration_text(now - group.deadline) + " ago");
     why.add("Then", deadline_action(group));
   }
+  why.add("Role", standby_text(state.role));
   if (!state.slurm_is_up) why.add("Slurm", "slurmctld does not answer: " + state.slurm_trouble);
-  if (!state.store_trouble.empty()) why.add("Ledger", "cannot be written, so nothing is done: " + state.store_trouble);
+  if (!state.store_trouble.empty()) why.add("Ledger", "nothing new is done: " + state.store_trouble);
   for (const SlotRecord& slot : group.slots) {
     if (slot.state == SlotState::in_service && slot.foreign_reason.empty()) continue;
     why.add(slot.name.str(), slot_message(spec, slot, now));
@@ -377,6 +379,9 @@ Value status_view(const HeadState& state, Time now) {
                                            {"Version", state.facts ? state.facts->version : ""},
                                            {"Since", time_or_null(state.slurm_since)},
                                            {"Message", state.slurm_trouble}})},
+                     {"Role", role_name(state.role)},
+                     {"ActingHost", state.role.acting_host},
+                     {"RoleMessage", standby_text(state.role)},
                      {"LedgerProblem", state.store_trouble},
                      {"ForeignNodes", foreign_nodes(state)},
                      {"Groups", std::move(groups)},

@@ -120,6 +120,13 @@ bool Api::may(const HttpRequest& request, Access access) const {
   return facts && static_cast<std::int64_t>(request.uid) == facts->slurm_user_uid;
 }
 
+bool Api::is_refused_on_standby(const Responder& respond) const {
+  const logic::HeadRole& role = head_.state().role;
+  if (role.acts) return false;
+  respond(HttpReply::failure(503, "ServiceUnavailable", logic::standby_text(role)));
+  return true;
+}
+
 /// A member of another kind than its own is an error: taken for absent it would mean something else. Unknown members
 /// are let pass, as newer clients have more of them. A whole number serves for a real one. Empty: all is well.
 std::string Api::wrong_member(const Value& body, const std::vector<Member>& members) {
@@ -150,6 +157,11 @@ void Api::handle(HttpRequest request, Responder respond) {
     return respond(validation_error("expected a JSON object as the request"));
   if (const std::string wrong = wrong_member(request.body, operation.members); !wrong.empty()) {
     return respond(validation_error(wrong));
+  }
+  if (operation.access == Access::write) {
+    // Just after the start it is not known yet, but soon.
+    if (!head_.state().role.is_known) return head_.look_then([this, request, respond] { handle(request, respond); });
+    if (is_refused_on_standby(respond)) return;
   }
   if (operation.needs_cluster && !head_.state().spec)
     return respond(not_found("there is no cluster yet; muster apply -f FILE makes one"));
@@ -300,6 +312,8 @@ void Api::sync_node(const HttpRequest& request, Responder respond) {
   const std::int64_t known = request.body.integer_or("KnownGeneration");
   head_.take_report(*std::move(report));
   wait(wait_seconds(request.body), [this, instance, known, respond](bool last) {
+    // The node asks its other servers then.
+    if (is_refused_on_standby(respond)) return true;
     Value answer = assignment(instance);
     if (answer.integer_or("Generation") == known && !last) return false;
     answer.set("HeadTime", logic::to_seconds(sys::now()));

@@ -43,6 +43,8 @@ class Api {
   static const std::map<std::string, Operation>& operations();
   static std::string wrong_member(const logic::Value& body, const std::vector<Member>& members);
   bool may(const sys::HttpRequest& request, Access access) const;
+  /// Answers and returns true where another musterd acts.
+  bool is_refused_on_standby(const sys::Responder& respond) const;
 
   // muster's own
   void apply(const sys::HttpRequest& request, sys::Responder respond);

@@ -58,6 +58,7 @@ Head::Head(sys::EventLoop& loop, Settings settings, std::unique_ptr<LedgerStore>
     : loop_(loop),
       settings_(std::move(settings)),
       store_(std::move(store)),
+      role_(*store_, {sys::host_name(), sys::own_addresses()}),
       slurm_(sys::SlurmLink::create(loop, {settings_.slurm_helper, settings_.slurm_conf}), settings_.slurm_timeout),
       providers_(loop,
                  {[this](logic::LaunchResult result) {
@@ -82,11 +83,14 @@ Head::Head(sys::EventLoop& loop, Settings settings, std::unique_ptr<LedgerStore>
                     state_.list_trouble.erase(group);
                     inbox_.machines[group] = {asked_at, *std::move(machines)};
                     request_pass();
-                  }}) {}
+                  },
+                  [this] { return role_.may_act(); }}) {}
 
 Result<std::unique_ptr<Head>> Head::create(sys::EventLoop& loop, const Settings& settings) {
   if (auto made = sys::make_directories(settings.state_directory, 0750); !made) return made.error();
-  auto lock = sys::lock_file(settings.state_directory + "/lock");
+  // By host: on shared storage another host's lock may be unknown here, or outlive the host. Between hosts the ledger's
+  // generation decides.
+  auto lock = sys::lock_file(settings.state_directory + "/lock." + sys::host_name());
   if (!lock) return lock.error();
   auto store = LedgerStore::open(settings.state_directory + "/ledger.sqlite");
   if (!store) return store.error();
@@ -97,7 +101,7 @@ Result<std::unique_ptr<Head>> Head::create(sys::EventLoop& loop, const Settings&
 }
 
 Status Head::load() {
-  auto content = store_->load(settings_.event_keep);
+  auto content = store_->load(event_limits(), sys::now());
   if (!content) return content.error();
   state_.ledger = std::move(content->ledger);
   state_.events = std::move(content->events);
@@ -156,6 +160,19 @@ void Head::begin_pass() {
   pass_runs_ = true;
   pass_wanted_ = false;
   timer_.reset();
+  slurm_.read_controllers([this](Result<std::vector<logic::Controller>> controllers) {
+    controllers_.clear();
+    if (controllers) {
+      controllers_ = *std::move(controllers);
+      return look_at_slurm();
+    }
+    SlurmDriver::View nothing;
+    nothing.trouble = controllers.error().message;
+    take_view(nothing);
+  });
+}
+
+void Head::look_at_slurm() {
   const auto look = [this] { slurm_.observe([this](const SlurmDriver::View& view) { take_view(view); }); };
   if (state_.facts && sys::now() - facts_read_at_ < facts_lifetime) return look();
   // Nothing is decided before slurm.conf is known: what nodes are told depends on it.
@@ -185,12 +202,64 @@ void Head::take_view(const SlurmDriver::View& view) {
   } else {
     ++failed_passes_;
   }
+  settle_role(was_read);
   while (!after_look_.empty() && after_look_.begin()->first <= pass_number_) {
     const auto waiting = after_look_.extract(after_look_.begin());
     waiting.mapped()();
   }
   list_machines();
   decide_and_act(was_read);
+}
+
+// ---- The role ----
+
+void Head::settle_role(bool slurm_was_read) {
+  switch (role_.settle(controllers_, slurm_was_read)) {
+    case Role::Change::acts: begin_to_act(); break;
+    case Role::Change::stands_by: stop_acting(); break;
+    case Role::Change::none: break;
+  }
+  state_.role = role_.view();
+  // Whoever acts writes it all himself.
+  if (!role_.acts() && store_->has_news()) reload();
+}
+
+void Head::begin_to_act() {
+  // What was read on standby may be older than the last write of the one before.
+  if (const Status loaded = load(); !loaded) return role_.give_up(loaded.error().message);
+  state_.store_trouble.clear();
+  const LedgerStore::Owner& before = role_.predecessor();
+  if (before.host.empty() || before.host == role_.view().host) return;
+  const logic::Event event{logic::EventLevel::warn,
+                           "HeadTookOver",
+                           {},
+                           {},
+                           {},
+                           "musterd on " + role_.view().host + " acts from now on; before it did musterd on " +
+                               before.host + ", for " + logic::duration_text(sys::now() - before.since)};
+  static_cast<void>(commit(state_.ledger, {event}));  // told in vain is no harm
+}
+
+void Head::stop_acting() {
+  // Launches that are ended here stand in the ledger, so whoever acts now asks for them again, by the same tokens.
+  providers_.stop();
+  inbox_ = {};
+  listed_at_.clear();
+  last_actions_text_.clear();
+  next_deadline_ = no_time;
+  state_.store_trouble.clear();
+  state_.role = role_.view();
+  reload();
+  if (changed_) changed_();
+}
+
+/// What the acting one has written. What is there stays if it cannot be read.
+void Head::reload() {
+  if (const Status loaded = load(); !loaded) {
+    log_throttled(LogLevel::warning, "ledger_read", "ledger_read", loaded.error().message);
+    return;
+  }
+  if (changed_) changed_();
 }
 
 void Head::note_slurm(bool up, const std::string& trouble) {
@@ -225,14 +294,24 @@ logic::Seen Head::look_at_all(bool slurm_was_read) const {
 
 void Head::decide_and_act(bool slurm_was_read) {
   if (!state_.spec) return end_pass(false);
+  if (!role_.acts() && !role_.is_due()) {
+    // The plugins of the slurmctld here read it, too, and are to find it when that one takes over.
+    if (slurm_was_read) write_gate_table();
+    return end_pass(false);
+  }
   logic::Plan plan = logic::plan(*state_.spec, state_.ledger, look_at_all(slurm_was_read), sys::now());
   next_deadline_ = plan.next_deadline;
 
   const bool ledger_changes = !(plan.ledger == state_.ledger);
-  if (ledger_changes || !plan.events.empty()) {
-    // Written before acted on. If it cannot be written nothing is done and nothing that came in is forgotten.
-    if (const Status written = commit(plan.ledger, plan.events); !written) return hold_the_gate(plan);
+  if (!role_.acts()) return hold_the_gate(plan);
+  // Written before acted on, and where there is nothing to write, nobody else may have begun to act meanwhile. If it
+  // cannot be written nothing is done and nothing that came in is forgotten.
+  const Status written = ledger_changes || !plan.events.empty() ? commit(plan.ledger, plan.events) : confirm_ours();
+  if (store_->successor()) {
+    settle_role(slurm_was_read);
+    return end_pass(false);
   }
+  if (!written) return hold_the_gate(plan);
   inbox_.launch_results.clear();
   inbox_.terminate_results.clear();
   inbox_.reboot_results.clear();
@@ -252,12 +331,14 @@ void Head::decide_and_act(bool slurm_was_read) {
   for (const Action& action : plan.actions) actions_text += logic::describe(action) + "\n";
   const bool again = ledger_changes || (!plan.actions.empty() && actions_text != last_actions_text_);
   last_actions_text_ = std::move(actions_text);
-  slurm_.execute(std::move(plan.actions), [this, again](const std::vector<std::string>& problems) {
-    for (const std::string& problem : problems)
-      log_throttled(LogLevel::warning, "slurm_action", "slurm_action", problem);
-    // What Slurm refused is read back and tried again, but not in a hurry.
-    end_pass(again && problems.empty());
-  });
+  slurm_.execute(
+      std::move(plan.actions), [this] { return role_.may_act(); },
+      [this, again](const std::vector<std::string>& problems) {
+        for (const std::string& problem : problems)
+          log_throttled(LogLevel::warning, "slurm_action", "slurm_action", problem);
+        // What Slurm refused is read back and tried again, but not in a hurry.
+        end_pass(again && problems.empty());
+      });
 }
 
 // The ledger cannot be written: nothing new is done. But a node of a gathering group that somebody opened is closed
@@ -267,11 +348,18 @@ void Head::hold_the_gate(const logic::Plan& plan) {
   for (const Action& action : plan.actions) {
     if (std::holds_alternative<logic::DrainNodes>(action)) closing.push_back(action);
   }
-  slurm_.execute(std::move(closing), [this](const std::vector<std::string>& problems) {
-    for (const std::string& problem : problems)
-      log_throttled(LogLevel::warning, "slurm_action", "slurm_action", problem);
-    end_pass(false);
-  });
+  slurm_.execute(
+      std::move(closing),
+      [this] {
+        // Unlike all else it is also done where the ledger cannot even be read.
+        static_cast<void>(store_->confirm_ours());
+        return !store_->successor();
+      },
+      [this](const std::vector<std::string>& problems) {
+        for (const std::string& problem : problems)
+          log_throttled(LogLevel::warning, "slurm_action", "slurm_action", problem);
+        end_pass(false);
+      });
 }
 
 void Head::end_pass(bool again) {
@@ -289,7 +377,7 @@ void Head::end_pass(bool again) {
 }
 
 void Head::list_machines() {
-  if (!state_.spec) return;
+  if (!state_.spec || !role_.acts()) return;
   const Time now = sys::now();
   for (const logic::GroupSpec& group : state_.spec->groups) {
     const auto provider = state_.spec->providers.find(group.provider);
@@ -352,20 +440,43 @@ void Head::write_gate_table() {
 Status Head::commit(const Ledger& after, const std::vector<logic::Event>& events) {
   std::vector<logic::StoredEvent> stored;
   for (const logic::Event& event : events) stored.push_back({0, sys::random_uuid(), sys::now(), event});
-  const Status written = store_->commit(state_.ledger, after, stored, settings_.event_keep);
-  if (!written) {
-    state_.store_trouble = written.error().message;
-    log_throttled(LogLevel::err, "ledger_write", "ledger_write",
-                  written.error().message + "; nothing is done until it can be written");
-    return written;
-  }
-  state_.store_trouble.clear();
+  const Status written = note_store(store_->commit(state_.ledger, after, stored, event_limits()));
+  if (!written) return written;
   state_.ledger = after;
   index_instances();
   log_events(stored);
   for (logic::StoredEvent& event : stored) state_.events.push_back(std::move(event));
-  while (static_cast<int>(state_.events.size()) > settings_.event_keep) state_.events.pop_front();
+  forget_old_events();
   return logic::Done{};
+}
+
+/// In a pass that has nothing to write.
+Status Head::confirm_ours() {
+  const Status ours = store_->confirm_ours();
+  if (!ours) return note_store(ours);
+  // What was decided and written earlier may be done, but that the trouble is over is said when it is over.
+  if (!state_.store_trouble.empty()) static_cast<void>(note_store(store_->try_write(sys::now())));
+  return ours;
+}
+
+Status Head::note_store(const Status& outcome) {
+  if (outcome) {
+    if (!state_.store_trouble.empty())
+      log(LogLevel::notice, "ledger_good", {{"text", "the ledger can be written again"}});
+    state_.store_trouble.clear();
+  } else if (!store_->successor()) {
+    state_.store_trouble = outcome.error().message;
+    log_throttled(LogLevel::err, "ledger_write", "ledger_write",
+                  outcome.error().message + "; nothing is done until it can be written");
+  }
+  return outcome;
+}
+
+void Head::forget_old_events() {
+  const Time oldest = sys::now() - settings_.event_age;
+  auto& events = state_.events;
+  while (!events.empty() && (static_cast<int>(events.size()) > settings_.event_keep || events.front().time < oldest))
+    events.pop_front();
 }
 
 void Head::log_events(const std::vector<logic::StoredEvent>& events) {
@@ -393,7 +504,11 @@ void Head::take_report(logic::NodeReport report) {
                        slot.node_slurmd_start != report.slurmd_start || slot.node_slurmd_alive != report.slurmd_alive ||
                        !(slot.checks == report.checks);
   if (!is_news) return;
-  inbox_.reports.push_back(std::move(report));
+  // Each report is the whole present state. While nothing can be written they would pile up.
+  auto& reports = inbox_.reports;
+  const auto is_older = [&](const logic::NodeReport& other) { return other.instance == report.instance; };
+  reports.erase(std::remove_if(reports.begin(), reports.end(), is_older), reports.end());
+  reports.push_back(std::move(report));
   request_pass();
 }
 

@@ -14,6 +14,7 @@
 #include "logic/head_state.hpp"
 #include "musterd/ledger_store.hpp"
 #include "musterd/provider_driver.hpp"
+#include "musterd/role.hpp"
 #include "musterd/settings.hpp"
 #include "musterd/slurm_driver.hpp"
 #include "sys/event_loop.hpp"
@@ -71,9 +72,16 @@ class Head {
  private:
   Head(sys::EventLoop& loop, Settings settings, std::unique_ptr<LedgerStore> store);
   logic::Status load();
+  LedgerStore::EventLimits event_limits() const { return {settings_.event_keep, settings_.event_age}; }
+  void forget_old_events();
 
   void request_pass();
   void begin_pass();
+  void look_at_slurm();
+  void settle_role(bool slurm_was_read);
+  void begin_to_act();
+  void stop_acting();
+  void reload();
   void take_view(const SlurmDriver::View& view);
   void decide_and_act(bool slurm_was_read);
   void hold_the_gate(const logic::Plan& plan);
@@ -84,6 +92,8 @@ class Head {
   void write_gate_table();
   std::optional<std::string> read_node_file() const;
   void write_node_file(const logic::WriteNodeFile& file);
+  logic::Status confirm_ours();
+  logic::Status note_store(const logic::Status& outcome);
   logic::Status commit(const logic::Ledger& after, const std::vector<logic::Event>& events);
   logic::Seen look_at_all(bool slurm_was_read) const;
   void check_and_take(LedgerStore::AppliedFile file, logic::ClusterSpec spec, bool dry_run, std::int64_t by,
@@ -93,11 +103,13 @@ class Head {
 
   sys::EventLoop& loop_;
   const Settings settings_;
-  sys::Fd lock_;  ///< one musterd per state directory
+  sys::Fd lock_;  ///< one musterd per host and state directory
   std::unique_ptr<LedgerStore> store_;
+  Role role_;
   SlurmDriver slurm_;
   ProviderDriver providers_;
   logic::HeadState state_;
+  std::vector<logic::Controller> controllers_;  ///< as of this pass; empty = not known
   logic::Seen inbox_;  ///< results and reports since the last commit, and the last lists of machines
   logic::Time listening_since_;
   std::unordered_map<logic::InstanceId, std::pair<logic::GroupName, std::size_t>> instances_;

@@ -41,6 +41,9 @@ class Steps {
            const std::function<void(const SqlRow&)>& each_row = {}) {
     if (status_) status_ = database_.run(statement, values, each_row);
   }
+  void run_script(const std::string& statements) {
+    if (status_) status_ = database_.run_script(statements);
+  }
   void fail(logic::Error error) {
     if (status_) status_ = std::move(error);
   }
@@ -72,7 +75,7 @@ void write_group(Steps& steps, const GroupRecord* before, const GroupRecord& aft
   auto old_slot = old_slots.begin();
   const auto forget_until = [&](int index) {
     for (; old_slot != old_slots.end() && old_slot->index < index; ++old_slot)
-      steps.run("DELETE FROM slots WHERE name = ?", {old_slot->name.str()});
+      steps.run("DELETE FROM slots WHERE name = ? AND group_name = ?", {old_slot->name.str(), after.name.str()});
   };
   for (const SlotRecord& slot : after.slots) {
     if (!steps.good()) return;
@@ -95,6 +98,13 @@ void forget_group(Steps& steps, const GroupName& name) {
   steps.run("DELETE FROM instance_groups WHERE name = ?", {name.str()});
 }
 
+void write_meta(Steps& steps, const std::vector<std::pair<std::string, std::string>>& rows) {
+  for (const auto& [key, value] : rows) {
+    steps.run("INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+              {key, value});
+  }
+}
+
 void write_released(Steps& steps, const Ledger& before, const Ledger& after) {
   if (before.released_by_others == after.released_by_others) return;
   steps.run("DELETE FROM released_by_others");
@@ -108,23 +118,113 @@ void write_released(Steps& steps, const Ledger& before, const Ledger& after) {
 Result<std::unique_ptr<LedgerStore>> LedgerStore::open(const std::string& path) {
   auto database = sys::Database::open(path);
   if (!database) return database.error();
-  if (const Status made = (*database)->run_script(schema); !made) return made.error();
-  std::int64_t version = 0;
-  Steps steps(**database);
-  steps.run("INSERT INTO meta (key, value) VALUES ('schema', ?) ON CONFLICT (key) DO NOTHING",
-            {std::to_string(schema_version)});
-  steps.run("SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'schema'", {},
-            [&](const SqlRow& row) { version = row.integer(0); });
-  if (!steps.good()) return steps.status().error();
-  if (version != schema_version) {
-    return logic::reject_error(path + ": expected ledger schema " + std::to_string(schema_version) + ", found " +
-                               std::to_string(version) + "; it was written by another version of muster");
-  }
-  return std::unique_ptr<LedgerStore>(new LedgerStore(*std::move(database)));
+  std::unique_ptr<LedgerStore> store(new LedgerStore(*std::move(database), path));
+  if (const Status good = store->check_schema(); !good) return good.error();
+  return store;
 }
 
-Result<LedgerStore::Content> LedgerStore::load(int event_keep) {
+Result<bool> LedgerStore::has_schema() {
+  bool found = false;
+  const Status read = database_->run("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'meta'", {},
+                                     [&](const SqlRow&) { found = true; });
+  if (!read) return read.error();
+  return found;
+}
+
+/// A file that nobody has written yet is good.
+Status LedgerStore::check_schema() {
+  const auto made = has_schema();
+  if (!made) return made.error();
+  std::int64_t version = schema_version;
+  Steps steps(*database_);
+  if (*made) {
+    steps.run("SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'schema'", {},
+              [&](const SqlRow& row) { version = row.integer(0); });
+  }
+  if (version != schema_version) {
+    return logic::reject_error(path_ + ": expected ledger schema " + std::to_string(schema_version) + ", found " +
+                               std::to_string(version) + "; it was written by another version of muster");
+  }
+  return steps.status();
+}
+
+Result<LedgerStore::Owner> LedgerStore::read_owner() {
+  Owner owner;
+  const Status read =
+      database_->run("SELECT key, value FROM meta WHERE key IN ('generation', 'owner_host', 'owner_since')", {},
+                     [&](const SqlRow& row) {
+                       if (row.text(0) == "generation") owner.generation = row.integer(1);
+                       if (row.text(0) == "owner_host") owner.host = row.text(1);
+                       if (row.text(0) == "owner_since") owner.since = logic::time_from_milliseconds(row.integer(1));
+                     });
+  if (!read) return read.error();
+  return owner;
+}
+
+Result<std::int64_t> LedgerStore::read_data_version() {
+  std::int64_t version = 0;
+  const Status read = database_->run("PRAGMA data_version", {}, [&](const SqlRow& row) { version = row.integer(0); });
+  if (!read) return read.error();
+  return version;
+}
+
+bool LedgerStore::has_news() {
+  const auto version = read_data_version();
+  return !version || *version != loaded_version_;
+}
+
+Result<LedgerStore::Owner> LedgerStore::take_over(const std::string& host, logic::Time now) {
+  generation_ = 0;
+  auto transaction = database_->begin();
+  if (!transaction) return transaction.error();
+  Steps steps(*database_);
+  steps.run_script(schema);
+  steps.run("INSERT INTO meta (key, value) VALUES ('schema', ?) ON CONFLICT (key) DO NOTHING",
+            {std::to_string(schema_version)});
+  if (!steps.good()) return steps.status().error();
+  if (const Status good = check_schema(); !good) return good.error();
+  const auto before = read_owner();
+  if (!before) return before.error();
+  write_meta(steps, {{"generation", std::to_string(before->generation + 1)},
+                     {"owner_host", host},
+                     {"owner_since", std::to_string(logic::to_milliseconds(now))}});
+  if (!steps.good()) return steps.status().error();
+  if (const Status committed = transaction->commit(); !committed) return committed.error();
+  generation_ = before->generation + 1;
+  successor_.reset();
+  return before;
+}
+
+Status LedgerStore::confirm_ours() {
+  if (generation_ == 0) return logic::retry_error(path_ + " is not ours to write: this musterd is on standby");
+  const auto owner = read_owner();
+  if (!owner) return owner.error();
+  if (owner->generation == generation_) return Done{};
+  successor_ = *owner;
+  return logic::retry_error(path_ + " was taken over by musterd on " + owner->host);
+}
+
+/// A transaction in which the ledger is ours and stays so until it ends.
+Result<sys::Database::Transaction> LedgerStore::begin_write() {
+  auto transaction = database_->begin();
+  if (!transaction) return transaction.error();
+  if (const Status ours = confirm_ours(); !ours) return ours.error();
+  return transaction;
+}
+
+Result<LedgerStore::Content> LedgerStore::load(const EventLimits& limits, logic::Time now) {
+  const auto made = has_schema();
+  if (!made) return made.error();
+  if (!*made) return Content{};
+  auto moment = database_->begin_read();
+  if (!moment) return moment.error();
+  if (const Status good = check_schema(); !good) return good.error();
+  const auto version = read_data_version();
+  if (!version) return version.error();
+  const auto owner = read_owner();
+  if (!owner) return owner.error();
   Content content;
+  content.owner = *owner;
   Steps steps(*database_);
   std::map<std::string, std::string> meta;
   steps.run("SELECT key, value FROM meta", {}, [&](const SqlRow& row) { meta[row.text(0)] = row.text(1); });
@@ -145,9 +245,9 @@ Result<LedgerStore::Content> LedgerStore::load(int event_keep) {
     content.ledger.released_by_others.insert(static_cast<logic::JobId>(row.integer(0)));
   });
   steps.run(
-      "SELECT sequence, id, time, level, kind, group_name, node, instance, text FROM events ORDER BY sequence DESC "
-      "LIMIT ?",
-      {std::int64_t{event_keep}}, [&](const SqlRow& row) {
+      "SELECT sequence, id, time, level, kind, group_name, node, instance, text FROM events WHERE time >= ? "
+      "ORDER BY sequence DESC LIMIT ?",
+      {logic::to_milliseconds(now - limits.age), std::int64_t{limits.count}}, [&](const SqlRow& row) {
         StoredEvent event;
         event.sequence = row.integer(0);
         event.id = row.text(1);
@@ -161,29 +261,35 @@ Result<LedgerStore::Content> LedgerStore::load(int event_keep) {
         content.events.push_front(std::move(event));
       });
   if (!steps.good()) return steps.status().error();
+  loaded_version_ = *version;
   return content;
 }
 
-Status LedgerStore::save_file(const AppliedFile& file) {
-  auto transaction = database_->begin();
+Status LedgerStore::try_write(logic::Time now) {
+  auto transaction = begin_write();
   if (!transaction) return transaction.error();
   Steps steps(*database_);
-  const std::vector<std::pair<std::string, std::string>> rows{
-      {"file_name", file.name},
-      {"file_text", file.text},
-      {"base_directory", file.base_directory},
-      {"created_at", std::to_string(logic::to_milliseconds(file.created_at))}};
-  for (const auto& [key, value] : rows) {
-    steps.run("INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
-              {key, value});
-  }
+  // What stays the same SQLite does not write.
+  write_meta(steps, {{"tried_at", std::to_string(logic::to_milliseconds(now))}});
+  if (!steps.good()) return steps.status();
+  return transaction->commit();
+}
+
+Status LedgerStore::save_file(const AppliedFile& file) {
+  auto transaction = begin_write();
+  if (!transaction) return transaction.error();
+  Steps steps(*database_);
+  write_meta(steps, {{"file_name", file.name},
+                     {"file_text", file.text},
+                     {"base_directory", file.base_directory},
+                     {"created_at", std::to_string(logic::to_milliseconds(file.created_at))}});
   if (!steps.good()) return steps.status();
   return transaction->commit();
 }
 
 Status LedgerStore::commit(const Ledger& before, const Ledger& after, std::vector<StoredEvent>& events,
-                           int event_keep) {
-  auto transaction = database_->begin();
+                           const EventLimits& limits) {
+  auto transaction = begin_write();
   if (!transaction) return transaction.error();
   Steps steps(*database_);
   for (const auto& [name, group] : after.groups) {
@@ -207,7 +313,13 @@ Status LedgerStore::commit(const Ledger& before, const Ledger& after, std::vecto
          event.group.str(), event.node.str(), event.instance.str(), event.text});
     stored.sequence = database_->last_insert_id();
   }
-  if (!events.empty()) { steps.run("DELETE FROM events WHERE sequence <= ?", {events.back().sequence - event_keep}); }
+  if (!events.empty()) {
+    // From the oldest on, and no further than to the first that is young enough.
+    steps.run(
+        "DELETE FROM events WHERE sequence <= ? OR "
+        "sequence < (SELECT sequence FROM events WHERE time >= ? ORDER BY sequence LIMIT 1)",
+        {events.back().sequence - limits.count, logic::to_milliseconds(events.back().time - limits.age)});
+  }
   if (!steps.good()) return steps.status();
   return transaction->commit();
 }

@@ -58,6 +58,14 @@ void ProviderDriver::configure(const logic::ClusterSpec& spec) {
   }
 }
 
+void ProviderDriver::stop() {
+  for (auto& [group, lane] : lanes_) {
+    lane.queue.clear();
+    lane.running.clear();
+    lane.listing = false;
+  }
+}
+
 ProviderDriver::Lane* ProviderDriver::lane_of(const GroupName& group) {
   const auto lane = lanes_.find(group);
   return lane == lanes_.end() ? nullptr : &lane->second;
@@ -125,6 +133,8 @@ void ProviderDriver::start_next(Lane& lane) {
   while (!lane.queue.empty() && static_cast<int>(lane.running.size()) < lane.provider.max_launches) {
     Call call = std::move(lane.queue.front());
     lane.queue.pop_front();
+    // What is not begun is not in flight either, so whoever may act asks for it again.
+    if (call.operation != "list" && !events_.may_begin()) continue;
     sys::Command command;
     command.arguments.push_back(lane.provider.program);
     for (const std::string& argument : lane.provider.arguments) command.arguments.push_back(argument);

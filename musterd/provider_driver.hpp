@@ -26,6 +26,8 @@ class ProviderDriver {
     std::function<void(logic::RebootResult)> rebooted;
     std::function<void(const logic::GroupName&, logic::Time asked_at, logic::Result<std::vector<logic::SeenMachine>>)>
         listed;
+    /// Asked right before each launch and terminate, which may have waited in a queue for long.
+    std::function<bool()> may_begin;
   };
   ProviderDriver(sys::EventLoop& loop, Events events);
 
@@ -34,6 +36,8 @@ class ProviderDriver {
   void launch(const logic::LaunchMachine& action);
   void terminate(const logic::TerminateMachine& action);
   void reboot(const logic::RebootMachine& action);
+  /// Forgets what is queued and ends what runs; nothing of it is told any more.
+  void stop();
   /// Lists the group's machines, unless a list is under way.
   void list(const logic::GroupName& group, logic::Time now);
 

@@ -32,7 +32,8 @@ const std::vector<KeyInfo>& settings_keys() {
       {"musterd", "conf_server", "text", "auto", "what nodes give slurmd as --conf-server: auto, none, or HOST:PORT"},
       {"musterd", "pass_interval", "duration", "2 s", "how often Slurm is looked at when nothing happens"},
       {"musterd", "slurm_timeout", "duration", "30 s", "a call to slurmctld that takes longer is given up"},
-      {"musterd", "event_keep", "count", "10000", "events kept"},
+      {"musterd", "event_keep", "count", "10000", "events kept, at most"},
+      {"musterd", "event_age", "duration", "30 d", "events are kept no longer than this"},
       {"musterd", "log_level", "text", "info", "err, warning, notice, info or debug"},
   };
   return keys;
@@ -61,6 +62,7 @@ Result<Settings> parse_settings(const Value& document, const std::string& file_n
   settings.pass_interval = reader.duration("pass_interval", settings.pass_interval);
   settings.slurm_timeout = reader.duration("slurm_timeout", settings.slurm_timeout);
   settings.event_keep = static_cast<int>(reader.count("event_keep", settings.event_keep, 100, 1'000'000));
+  settings.event_age = reader.duration("event_age", settings.event_age);
   settings.log_level = reader.text("log_level", settings.log_level);
   for (const char* key : {"state_directory", "run_directory", "socket", "gate_table", "slurm_helper", "slurm_conf",
                           "munge_socket", "node_file"}) {
@@ -72,6 +74,8 @@ Result<Settings> parse_settings(const Value& document, const std::string& file_n
   }
   if (settings.pass_interval < std::chrono::milliseconds{100})
     problems.add(reader.place_of("pass_interval"), "musterd: pass_interval: expected 100 ms or more");
+  if (settings.event_age < std::chrono::minutes{1})
+    problems.add(reader.place_of("event_age"), "musterd: event_age: expected 1 min or more");
   if (settings.slurm_timeout < std::chrono::seconds{1})
     problems.add(reader.place_of("slurm_timeout"), "musterd: slurm_timeout: expected 1 s or more");
   if (!settings.listen_address.empty() && !logic::is_numeric_address(settings.listen_address)) {

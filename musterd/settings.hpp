@@ -29,6 +29,7 @@ struct Settings {
   logic::Duration pass_interval{std::chrono::seconds{2}};
   logic::Duration slurm_timeout{std::chrono::seconds{30}};
   int event_keep = 10000;
+  logic::Duration event_age{std::chrono::hours{30 * 24}};
   std::string log_level = "info";
 };
 

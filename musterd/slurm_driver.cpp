@@ -144,6 +144,13 @@ void SlurmDriver::read_reservations(std::function<void(View)> done) {
                  });
 }
 
+void SlurmDriver::read_controllers(std::function<void(Result<std::vector<logic::Controller>>)> done) {
+  link_->request(Value::map({{"op", "ping"}}), timeout_, [done = std::move(done)](const Result<Value>& answer) {
+    if (!answer) return done(answer.error());
+    done(logic::read_controllers(*answer));
+  });
+}
+
 void SlurmDriver::read_facts(std::function<void(Result<logic::SlurmFacts>)> done) {
   link_->request(Value::map({{"op", "config"}}), timeout_, [this, done = std::move(done)](Result<Value> config) {
     if (!config) return done(config.error());
@@ -155,29 +162,31 @@ void SlurmDriver::read_facts(std::function<void(Result<logic::SlurmFacts>)> done
   });
 }
 
-void SlurmDriver::execute(std::vector<logic::Action> actions, std::function<void(std::vector<std::string>)> done) {
-  auto requests = std::make_shared<std::vector<Value>>();
+void SlurmDriver::execute(std::vector<logic::Action> actions, std::function<bool()> may_act,
+                          std::function<void(std::vector<std::string>)> done) {
+  const auto batch = std::make_shared<Batch>();
   for (const logic::Action& action : actions) {
-    if (Value request = std::visit(ToRequest{}, action); !request.is_null()) requests->push_back(std::move(request));
+    if (Value request = std::visit(ToRequest{}, action); !request.is_null())
+      batch->requests.push_back(std::move(request));
   }
-  execute_next(std::move(requests), 0, std::make_shared<std::vector<std::string>>(), std::move(done));
+  batch->may_act = std::move(may_act);
+  batch->done = std::move(done);
+  execute_next(batch);
 }
 
-void SlurmDriver::execute_next(std::shared_ptr<std::vector<Value>> requests, std::size_t next,
-                               std::shared_ptr<std::vector<std::string>> problems,
-                               std::function<void(std::vector<std::string>)> done) {
-  if (next == requests->size()) return done(std::move(*problems));
-  Value request = std::move((*requests)[next]);
-  const auto answered = [this, requests, next, problems, done = std::move(done)](const Result<Value>& answer) mutable {
-    if (!answer) problems->push_back(answer.error().message);
+void SlurmDriver::execute_next(const std::shared_ptr<Batch>& batch) {
+  if (batch->next == batch->requests.size() || !batch->may_act()) return batch->done(std::move(batch->problems));
+  Value request = std::move(batch->requests[batch->next++]);
+  link_->request(std::move(request), timeout_, [this, batch](const Result<Value>& answer) {
+    if (!answer) batch->problems.push_back(answer.error().message);
     // A release answers job by job.
     for (const Value& result : (answer ? *answer : Value()).list_or_empty("results")) {
       if (result.boolean_or("ok")) continue;
-      problems->push_back("release of job " + std::to_string(result.integer_or("id")) + ": " + result.text_or("error"));
+      batch->problems.push_back("release of job " + std::to_string(result.integer_or("id")) + ": " +
+                                result.text_or("error"));
     }
-    execute_next(std::move(requests), next + 1, std::move(problems), std::move(done));
-  };
-  link_->request(std::move(request), timeout_, answered);
+    execute_next(batch);
+  });
 }
 
 }  // namespace muster::musterd

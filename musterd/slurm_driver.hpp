@@ -33,19 +33,27 @@ class SlurmDriver {
   /// The next look takes nothing for unchanged.
   void read_whole_next() { nodes_update_ = jobs_update_ = reservations_update_ = 0; }
   void observe(std::function<void(View)> done);
+  void read_controllers(std::function<void(logic::Result<std::vector<logic::Controller>>)> done);
   void read_facts(std::function<void(logic::Result<logic::SlurmFacts>)> done);
   /// Carries out the actions on Slurm among these, in order; the others are passed over. done gets one sentence for
   /// each that failed. A failed one does not keep the next from being tried: each is read back by the next look anyway.
-  void execute(std::vector<logic::Action> actions, std::function<void(std::vector<std::string> problems)> done);
+  /// may_act is asked right before each; once it says no, the rest is dropped.
+  void execute(std::vector<logic::Action> actions, std::function<bool()> may_act,
+               std::function<void(std::vector<std::string> problems)> done);
 
   std::uint64_t rpcs() const { return link_->rpcs(); }
 
  private:
   void read_jobs(std::function<void(View)> done);
   void read_reservations(std::function<void(View)> done);
-  void execute_next(std::shared_ptr<std::vector<logic::Value>> requests, std::size_t next,
-                    std::shared_ptr<std::vector<std::string>> problems,
-                    std::function<void(std::vector<std::string>)> done);
+  struct Batch {
+    std::vector<logic::Value> requests;
+    std::size_t next = 0;
+    std::function<bool()> may_act;
+    std::vector<std::string> problems;
+    std::function<void(std::vector<std::string>)> done;
+  };
+  void execute_next(const std::shared_ptr<Batch>& batch);
 
   std::unique_ptr<sys::SlurmLink> link_;
   const logic::Duration timeout_;

@@ -316,7 +316,6 @@ Value Operations::config(const Value& /*request*/) {
   const int code = slurm_load_ctl_conf(0, &raw);
   const ConfigMessage message(raw);
   if (code != SLURM_SUCCESS) return failure(last_error());
-  controllers_ = message->control_cnt;
   Value reply = config_value(*message);
   reply.set("ok", Value(true));
   partition_info_msg_t* raw_partitions = nullptr;
@@ -335,15 +334,31 @@ Value Operations::reconfigure(const Value& /*request*/) {
 }
 
 Value Operations::ping(const Value& /*request*/) {
-  const auto answers = [&](unsigned controller) {
+  ConfigMessage asked;
+  const slurm_conf_t* config = own_config();
+  if (config == nullptr) {
+    slurm_conf_t* raw = nullptr;
     ++rpcs_;
-    return slurm_ping(static_cast<int>(controller)) == SLURM_SUCCESS ? "up" : "down";
-  };
-  Value backups = Value::list();
-  Value reply = Value::map({{"ok", true}, {"primary", answers(0)}});
-  for (unsigned controller = 1; controller < controllers_; ++controller) backups.push(Value(answers(controller)));
-  reply.set("backups", std::move(backups));
-  return reply;
+    const int code = slurm_load_ctl_conf(0, &raw);
+    asked.reset(raw);
+    if (code != SLURM_SUCCESS) return failure(last_error());
+    config = raw;
+  }
+  const auto text = [](const char* words) { return Value(words != nullptr ? words : ""); };
+  Value controllers = Value::list();
+  bool found = config->control_cnt < 2;  // a single one is in control or nobody is
+  for (std::uint32_t index = 0; index < config->control_cnt; ++index) {
+    Value answers;
+    if (!found) {
+      ++rpcs_;
+      found = slurm_ping(static_cast<int>(index)) == SLURM_SUCCESS;
+      answers = Value(found);
+    }
+    controllers.push(Value::map({{"host", text(config->control_machine[index])},
+                                 {"address", text(config->control_addr[index])},
+                                 {"answers", std::move(answers)}}));
+  }
+  return Value::map({{"ok", true}, {"controllers", std::move(controllers)}});
 }
 
 }  // namespace muster::slurm_helper

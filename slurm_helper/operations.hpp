@@ -27,8 +27,7 @@ class Operations {
   logic::Value reconfigure(const logic::Value& request);
   logic::Value ping(const logic::Value& request);
 
-  int rpcs_ = 0;              ///< of the request under way
-  unsigned controllers_ = 1;  ///< as far as the last config read told
+  int rpcs_ = 0;  ///< of the request under way
 };
 
 }  // namespace muster::slurm_helper

@@ -136,4 +136,8 @@ inline std::set<std::string> configured_node_sets() {
   return names;
 }
 
+/// slurm.conf as libslurm itself has read it: known also while no slurmctld answers. The type is public, the variable
+/// is not (src/common/read_config.h; exported by 22.05, 24.11 and 26.05, tried); null where it is not exported.
+inline const slurm_conf_t* own_config() { return static_cast<const slurm_conf_t*>(dlsym(RTLD_DEFAULT, "slurm_conf")); }
+
 }  // namespace muster::slurm_helper

@@ -12,6 +12,7 @@
 #   cluster_kill musterd|slurmctld    with SIGKILL; it is started again
 #   cluster_slurmctld_again ARGUMENT...   kills slurmctld and has it started again with these arguments, this once
 #
+# Settings: CLUSTER_SLURM_CONF (more lines of slurm.conf), CLUSTER_PASS_INTERVAL, CLUSTER_SERVERS (noded's server:).
 # Both daemons are started again when they end, as systemd would. Their logs are LAB_DIR/log/{musterd,slurmctld}.log. The
 # providers that go with it, conf/quickstart-provider and lab-provider, keep their state in LAB_DIR/provider. For the
 # second one, cluster_provider in a test's cluster file, there are:
@@ -58,8 +59,8 @@ slurm_helper: $folder/libexec/muster/muster-slurm
 pass_interval: ${CLUSTER_PASS_INTERVAL-1 s}
 END
     # /etc is seen by head and machines alike; this file is for the machines.
-    lab_exec bash -c 'cat >/etc/muster/noded.yaml' <<'END'
-server: http://10.77.0.1:6820
+    lab_exec bash -c 'cat >/etc/muster/noded.yaml' <<END
+server: ${CLUSTER_SERVERS-http://10.77.0.1:6820}
 identity:
   sources: [file]
   file: /run/instance-id

@@ -17,7 +17,9 @@
 #   lab_slurmctld_start [ARGUMENT...] starts slurmctld and waits until it answers
 #   lab_slurmctld_kill [SIGNAL]       ends it, with KILL unless told otherwise
 #   lab_service_start NAME COMMAND... keeps COMMAND running on the head; lab_service_pid NAME is its pid there
+#   lab_service_hold NAME             before it is killed: it is not started again until lab_service_go NAME
 #   lab_machine_start NAME ADDRESS COMMAND...
+#   lab_head_start NAME ADDRESS       a second head: a machine that sees /etc/slurm
 #   lab_machine_kill NAME             pulls the plug
 #   lab_on NAME COMMAND...            runs COMMAND on that machine
 #   lab_machine_cut NAME, lab_machine_mend NAME     network cable out, in
@@ -210,6 +212,14 @@ lab_service_pid() {
     cat "$LAB_DIR/$1.pid"
 }
 
+lab_service_hold() {
+    : >"$LAB_DIR/$1.hold"
+}
+
+lab_service_go() {
+    rm -f "$LAB_DIR/$1.hold"
+}
+
 lab_slurmctld_restart() {
     lab_slurmctld_kill TERM
     lab_slurmctld_start "$@"
@@ -219,6 +229,10 @@ lab_slurmctld_restart() {
 
 lab_machine_start() {
     lab_exec /run/lab/lab-inside machine "$@" >/dev/null
+}
+
+lab_head_start() {
+    lab_exec env LAB_IS_HEAD=1 /run/lab/lab-inside machine "$1" "$2" sleep infinity >/dev/null
 }
 
 lab_machine_kill() {

@@ -134,7 +134,14 @@ TEST(RenderStatus, SaysThatSlurmIsDownAndSinceWhen) {
 TEST(RenderStatus, SaysThatTheLedgerCannotBeWritten) {
   Value answer = status({});
   answer.set("LedgerProblem", "disk full");
-  EXPECT_NE(render_status(answer, plain_view()).find("\nthe ledger cannot be written, so nothing is done: disk full\n"),
+  EXPECT_NE(render_status(answer, plain_view()).find("\nnothing new is done: disk full; it goes on by itself\n"),
+            std::string::npos);
+}
+
+TEST(RenderStatus, SaysThatAnotherMusterdActs) {
+  Value answer = status({});
+  answer.set("RoleMessage", "musterd on head2 is on standby; musterd on head acts");
+  EXPECT_NE(render_status(answer, plain_view()).find("\nmusterd on head2 is on standby; musterd on head acts\n"),
             std::string::npos);
 }
 

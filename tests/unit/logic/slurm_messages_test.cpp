@@ -90,6 +90,35 @@ TEST(SlurmFacts, TellNeverFromAtOnce) {
   EXPECT_EQ(facts->slurmd_timeout, 300);
 }
 
+TEST(SlurmFacts, NodesGetTheirConfigurationFromEachController) {
+  Value hosts = Value::list();
+  for (const char* host : {"head", "head2"}) hosts.push(Value(host));
+  const auto facts = read_slurm_facts(Value::map({{"controller_hosts", std::move(hosts)},
+                                                  {"controller_port", 7000},
+                                                  {"slurmctld_parameters", "enable_configless"}}),
+                                      Value::map({{"partitions", Value::list()}}));
+  EXPECT_EQ(facts->conf_server(), "head:7000,head2:7000");
+}
+
+TEST(Controllers, AreReadInTheirOrderAndOneThatWasNotAskedDoesNotAnswer) {
+  Value list = Value::list();
+  list.push(Value::map({{"host", "head"}, {"address", "10.0.0.1"}, {"answers", true}}));
+  list.push(Value::map({{"host", "head2"}, {"address", "head2"}, {"answers", Value()}}));
+  const auto controllers = read_controllers(Value::map({{"controllers", std::move(list)}}));
+  ASSERT_TRUE(controllers) << controllers.error().message;
+  ASSERT_EQ(controllers->size(), 2u);
+  EXPECT_EQ(controllers->front().address, "10.0.0.1");
+  EXPECT_TRUE(controllers->front().answers);
+  EXPECT_FALSE(controllers->back().answers);
+}
+
+TEST(Controllers, AnAnswerWithoutThemIsNoAnswer) {
+  EXPECT_FALSE(read_controllers(Value::map()));
+  Value list = Value::list();
+  list.push(Value::map({{"answers", true}}));
+  EXPECT_FALSE(read_controllers(Value::map({{"controllers", std::move(list)}})));
+}
+
 TEST(SlurmFacts, ServeTheConfigurationOnlyWhereSlurmctldDoes) {
   Value hosts = Value::list();
   hosts.push(Value("head"));

@@ -18,6 +18,7 @@ HeadState state_of(FakeWorld& world) {
   state.nodes = std::make_shared<const SeenNodes>(world.nodes());
   state.slurm_is_up = true;
   state.slurm_since = world.now;
+  state.role.is_known = state.role.acts = true;
   return state;
 }
 

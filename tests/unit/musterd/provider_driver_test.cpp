@@ -49,7 +49,8 @@ class ProviderDriverTest : public sys::LoopTest {
                     [this](const GroupName&, logic::Time, logic::Result<std::vector<logic::SeenMachine>> list) {
                       list_.emplace(std::move(list));
                       loop_->stop();
-                    }});
+                    },
+                    [this] { return may_begin_; }});
     driver_->configure(spec_);
   }
   void launch(const std::string& group, int number) {
@@ -67,6 +68,7 @@ class ProviderDriverTest : public sys::LoopTest {
   std::vector<LaunchResult> results_;
   std::optional<logic::Result<std::vector<logic::SeenMachine>>> list_;
   std::size_t wanted_ = 1;
+  bool may_begin_ = true;
 };
 
 TEST_F(ProviderDriverTest, GivesTheProgramItsRequestAndTakesItsAnswer) {
@@ -91,6 +93,31 @@ TEST_F(ProviderDriverTest, CallsThatHangInOneGroupDelayNoOther) {
   ASSERT_EQ(results_.size(), 1u);
   EXPECT_EQ(results_[0].token, LaunchToken{"good.1"});
   EXPECT_EQ(driver_->launches_in_flight().size(), 10u) << "queued or running: not to be begun again";
+}
+
+TEST_F(ProviderDriverTest, AQueuedCallIsDroppedWhereItMayNotBeginAnyMore) {
+  add_group("good", R"(echo begun >>"$0.log"; echo '{"instance_id":"i-1"}')");
+  start(1);
+  launch("good", 1);
+  launch("good", 2);
+  may_begin_ = false;
+  run_for(1);
+  EXPECT_TRUE(driver_->launches_in_flight().empty());
+  std::ifstream log(directory_.path() + "/good.log");
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(log), {}), "begun\n");
+}
+
+TEST_F(ProviderDriverTest, WhenItStopsRunningCallsEndUnheard) {
+  add_group("hangs", "sleep 60", std::chrono::minutes{1});
+  add_group("good", R"(echo '{"instance_id":"i-1"}')");
+  start(1);
+  for (int i = 1; i <= 3; ++i) launch("hangs", i);
+  driver_->stop();
+  EXPECT_TRUE(driver_->launches_in_flight().empty());
+  launch("good", 1);
+  run_for(1);
+  ASSERT_EQ(results_.size(), 1u);
+  EXPECT_EQ(results_[0].token, LaunchToken{"good.1"}) << "and it goes on with what is new";
 }
 
 TEST_F(ProviderDriverTest, EndsACallThatPassesItsDeadlineAndLeavesItsOutcomeOpen) {
