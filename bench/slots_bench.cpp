@@ -37,10 +37,12 @@ class Bench {
   }
   Cost execute(const std::vector<logic::Action>& actions) {
     return measure([&](std::function<void()> done) {
-      driver_.execute(actions, [done](const std::vector<std::string>& problems) {
-        if (!problems.empty()) fail(problems.front());
-        done();
-      });
+      driver_.execute(
+          actions, [] { return true; },
+          [done](const std::vector<std::string>& problems) {
+            if (!problems.empty()) fail(problems.front());
+            done();
+          });
     });
   }
   Cost look(std::shared_ptr<const logic::SeenNodes>& nodes) {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <chrono>
 #include <filesystem>
 #include <system_error>
 
@@ -9,13 +8,6 @@
 #include "sys/files.hpp"
 
 namespace muster::cli {
-
-namespace {
-
-// musterd asks Slurm first and answers within 60 s, also when Slurm does not.
-constexpr std::chrono::seconds apply_deadline{70};
-
-}  // namespace
 
 int run_apply(const CommonOptions& common, const ApplyOptions& options) {
   const auto text = sys::read_file(options.file);
@@ -34,8 +26,8 @@ int run_apply(const CommonOptions& common, const ApplyOptions& options) {
                                                           {"Text", *text},
                                                           {"BaseDirectory", file.parent_path().string()},
                                                           {"DryRun", options.dry_run}}),
-                                       apply_deadline);
-  if (!answer) return report_unreachable(answer.error());
+                                       slow_answer_deadline);
+  if (!answer) return options.dry_run ? report_unreachable(answer.error()) : report_unknown_outcome(answer.error());
   if (common.json) show_json(answer->body);
   if (!is_fine(*answer)) {
     report_refusal(*answer);

@@ -5,7 +5,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/head.hpp"
 
@@ -44,6 +46,49 @@ struct OpenOptions {
   bool yes = false;
 };
 int run_open(const CommonOptions& common, const OpenOptions& options);
+
+struct ScaleOptions {
+  std::string group;
+  std::optional<std::int64_t> target;
+  std::optional<std::int64_t> min;
+};
+int run_scale(const CommonOptions& common, const ScaleOptions& options);
+
+struct AddOptions {
+  std::string group;
+  std::int64_t count = 0;
+};
+int run_add(const CommonOptions& common, const AddOptions& options);
+
+struct NodeNamesOptions {
+  std::vector<std::string> nodes;  ///< names or host lists, as typed
+  bool yes = false;
+};
+int run_remove(const CommonOptions& common, const NodeNamesOptions& options);
+int run_replace(const CommonOptions& common, const NodeNamesOptions& options);
+int run_reboot(const CommonOptions& common, const NodeNamesOptions& options);
+
+struct DeleteOptions {
+  std::string group;
+  std::string cluster;
+  bool yes = false;
+};
+int run_delete(const CommonOptions& common, const DeleteOptions& options);
+
+struct WaitOptions {
+  std::string group;
+  std::string what;  ///< "inservice", "target", "deleted"
+  std::string timeout = "30m";
+};
+int run_wait(const CommonOptions& common, const WaitOptions& options);
+
+struct PlanOptions {};
+int run_plan(const CommonOptions& common, const PlanOptions& options);
+
+struct ResyncOptions {
+  bool dry_run = false;
+};
+int run_resync(const CommonOptions& common, const ResyncOptions& options);
 
 /// Works without musterd: it speaks to Slurm through the helper.
 struct ReleaseOptions {

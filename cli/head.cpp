@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "cli/reach.hpp"
+#include "cli/render_message.hpp"
 #include "cli/terminal.hpp"
 #include "sys/clock.hpp"
 #include "sys/json.hpp"
@@ -36,11 +37,27 @@ int report_unreachable(const logic::Error& error) {
   return error.kind == logic::ErrorKind::reject ? exit_usage : exit_unreachable;
 }
 
+int report_unknown_outcome(const logic::Error& error) {
+  const int code = report_unreachable(error);
+  if (code == exit_unreachable)
+    complain("if musterd has got the request, it may be done all the same: muster status and muster events tell");
+  return code;
+}
+
 int report_refusal(const sys::HttpAnswer& answer) {
   std::string text = answer.message;
   if (text.empty()) text = "musterd answered with HTTP status " + std::to_string(answer.status) + " and no reason";
   complain(text);
   return exit_failed;
+}
+
+int change_and_show(const CommonOptions& options, const std::string& target, const logic::Value& body) {
+  const auto answer = Head(options).ask(target, body);
+  if (!answer) return report_unknown_outcome(answer.error());
+  if (options.json) show_json(answer->body);
+  if (!is_fine(*answer)) return report_refusal(*answer);
+  if (!options.json) show(render_message(answer->body, view_of(*answer)));
+  return exit_fine;
 }
 
 bool is_fine(const sys::HttpAnswer& answer) { return answer.status >= 200 && answer.status < 300; }

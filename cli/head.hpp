@@ -4,6 +4,7 @@
 // did not go well.
 #pragma once
 
+#include <chrono>
 #include <string>
 
 #include "cli/view.hpp"
@@ -42,13 +43,20 @@ class Head {
 /// The time by musterd's clock, so that "2 min ago" is right on a machine whose clock is not.
 logic::Time head_time(const sys::HttpAnswer& answer);
 
+/// What asks Slurm or a provider first is answered by musterd within 60 s, also when those do not answer.
+inline constexpr std::chrono::seconds slow_answer_deadline{75};
+
 /// Says what went wrong and returns the exit code.
 int report_unreachable(const logic::Error& error);
+/// The same where something was to be changed: it may have been done, or may still be.
+int report_unknown_outcome(const logic::Error& error);
 int report_refusal(const sys::HttpAnswer& answer);
 
 /// The usual course of a command: ask, then print the answer as JSON or through render(body, view).
 template <typename Render>
 int ask_and_show(const CommonOptions& options, const std::string& target, const logic::Value& body, Render render);
+/// The same for what changes something; the answer is a Message.
+int change_and_show(const CommonOptions& options, const std::string& target, const logic::Value& body);
 
 bool is_fine(const sys::HttpAnswer& answer);
 /// Prints the answer as JSON.

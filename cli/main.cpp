@@ -27,6 +27,13 @@ struct CommandLine {
   EventsOptions events;
   WhyOptions why;
   OpenOptions open;
+  ScaleOptions scale;
+  AddOptions add;
+  NodeNamesOptions remove, replace, reboot;
+  DeleteOptions erase;
+  WaitOptions wait;
+  PlanOptions plan;
+  ResyncOptions resync;
   ReleaseOptions release{false, default_helper, {}};
   DoctorOptions doctor;
   SlurmConfOptions slurm_conf;
@@ -49,6 +56,43 @@ CLI::App* subcommand(CLI::App& app, CommandLine& line, const char* name, const c
   command->callback(
       [&line, &options, run] { line.chosen = [&line, &options, run] { return run(line.common, options); }; });
   return command;
+}
+
+void describe_changes(CLI::App& app, CommandLine& line) {
+  CLI::App* open =
+      subcommand(app, line, "open", "Open a group to jobs before its minimum is ready", line.open, run_open);
+  open->add_option("GROUP", line.open.group, "The group")->required();
+  open->add_flag("-y,--yes", line.open.yes, "Do not ask");
+
+  CLI::App* scale = subcommand(app, line, "scale", "Change how many nodes a group has", line.scale, run_scale);
+  scale->add_option("GROUP", line.scale.group, "The group")->required();
+  scale->add_option("TARGET", line.scale.target, "How many nodes are wanted");
+  scale->add_option("--min", line.scale.min, "Its MinCount");
+
+  CLI::App* add = subcommand(app, line, "add", "Raise a group's target", line.add, run_add);
+  add->add_option("GROUP", line.add.group, "The group")->required();
+  add->add_option("COUNT", line.add.count, "By how many nodes")->required();
+
+  const auto of_nodes = [&](const char* name, const char* help, NodeNamesOptions& options,
+                            int (*run)(const CommonOptions&, const NodeNamesOptions&)) {
+    CLI::App* command = subcommand(app, line, name, help, options, run);
+    command->add_option("NODE", options.nodes, "Names or host lists, as in gpu-[1-4]")->required();
+    return command;
+  };
+  of_nodes("remove", "Take these nodes out, and lower the target", line.remove, run_remove)
+      ->add_flag("-y,--yes", line.remove.yes, "Do not ask");
+  of_nodes("replace", "Other machines for these nodes", line.replace, run_replace)
+      ->add_flag("-y,--yes", line.replace.yes, "Do not ask");
+  of_nodes("reboot", "Restart these nodes' machines", line.reboot, run_reboot);
+
+  CLI::App* erase = subcommand(app, line, "delete", "Delete a group or the cluster", line.erase, run_delete);
+  erase->add_option("GROUP", line.erase.group, "The group");
+  erase->add_option("--cluster", line.erase.cluster, "The cluster with all its groups; its name, to be sure");
+  erase->add_flag("-y,--yes", line.erase.yes, "Do not ask");
+
+  CLI::App* resync =
+      subcommand(app, line, "resync", "Look at everything afresh, and try again what waits", line.resync, run_resync);
+  resync->add_flag("--dry-run", line.resync.dry_run, "Only look, and show what would be done");
 }
 
 void describe(CLI::App& app, CommandLine& line) {
@@ -81,10 +125,16 @@ void describe(CLI::App& app, CommandLine& line) {
   CLI::App* why = subcommand(app, line, "why", "Say what a job, node or group waits for", line.why, run_why);
   why->add_option("SUBJECT", line.why.subject, "A job id, a node's name or a group's name")->required();
 
-  CLI::App* open =
-      subcommand(app, line, "open", "Open a group to jobs before its minimum is ready", line.open, run_open);
-  open->add_option("GROUP", line.open.group, "The group")->required();
-  open->add_flag("-y,--yes", line.open.yes, "Do not ask");
+  CLI::App* wait = subcommand(app, line, "wait", "Wait until a group is as it should be", line.wait, run_wait);
+  wait->add_option("GROUP", line.wait.group, "The group")->required();
+  wait->add_option("--for", line.wait.what, "inservice, target or deleted")
+      ->required()
+      ->check(CLI::IsMember({"inservice", "target", "deleted"}));
+  wait->add_option("--timeout", line.wait.timeout, "How long: 30m, 90s, 2h")->capture_default_str();
+
+  subcommand(app, line, "plan", "Show what musterd does next", line.plan, run_plan);
+
+  describe_changes(app, line);
 
   CLI::App* release = subcommand(app, line, "release", "Release the jobs that muster holds; works without musterd",
                                  line.release, run_release);

@@ -28,10 +28,15 @@ int run_release(const CommonOptions& common, const ReleaseOptions& options) {
     complain("cannot read the jobs: " + jobs.error().message);
     return exit_failed;
   }
+  auto held = jobs_to_release(*jobs);
+  if (!held) {
+    complain("cannot read the jobs: " + held.error().message);
+    return exit_failed;
+  }
   logic::Value outcome = release_outcome({});
-  if (logic::Value::List held = jobs_to_release(*jobs); !held.empty()) {
+  if (!held->empty()) {
     const auto answer = sys::slurm_request_and_wait(
-        settings, logic::Value::map({{"op", "release"}, {"jobs", std::move(held)}}), slurm_deadline);
+        settings, logic::Value::map({{"op", "release"}, {"jobs", *std::move(held)}}), slurm_deadline);
     if (!answer) {
       complain("cannot release the held jobs: " + answer.error().message);
       return exit_failed;

@@ -15,7 +15,9 @@ void append(std::string& text, const std::string& more) {
 }
 
 /// Open to jobs, and nobody has anything to say about it.
-bool is_well(const Value& node) { return node.text_or("Status") == "Running" && node.text_or("Reason").empty(); }
+bool is_well(const Value& node) {
+  return node.text_or("Status") == "Running" && node.boolean_or("AllWell", true) && node.text_or("Reason").empty();
+}
 
 std::string node_text(const Value& node, const View& view) {
   std::string text = is_well(node) ? std::string() : without_stop(shown(node, "Message", view));

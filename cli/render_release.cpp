@@ -3,7 +3,8 @@
 
 #include <utility>
 
-#include "logic/hold_rule.hpp"
+#include "logic/release.hpp"
+#include "logic/slurm_messages.hpp"
 #include "logic/text_layout.hpp"
 
 namespace muster::cli {
@@ -14,19 +15,15 @@ namespace {
 
 constexpr const char* released_comment = "muster: released by hand (muster release --all)";
 
-bool is_held_by_muster(const Value& job) {
-  return job.integer_or("priority", 1) == 0 && job.text_or("state") == "PENDING" &&
-         job.text_or("reason") != "JobHeldAdmin" &&
-         job.text_or("admin_comment").rfind(logic::held_comment_prefix, 0) == 0;
-}
-
 }  // namespace
 
-Value::List jobs_to_release(const Value& jobs_answer) {
+logic::Result<Value::List> jobs_to_release(const Value& jobs_answer) {
+  const auto seen = logic::read_seen_jobs(jobs_answer);
+  if (!seen) return seen.error();
   Value::List jobs;
-  for (const Value& job : jobs_answer.list_or_empty("jobs")) {
-    if (!is_held_by_muster(job)) continue;
-    jobs.push_back(Value::map({{"id", job.integer_or("id")}, {"admin_comment", released_comment}}));
+  for (const logic::SeenJob& job : *seen) {
+    if (!logic::carries_our_hold(job)) continue;
+    jobs.push_back(Value::map({{"id", std::int64_t{job.id}}, {"admin_comment", released_comment}}));
   }
   return jobs;
 }

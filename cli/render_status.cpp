@@ -2,11 +2,11 @@
 #include "cli/render_status.hpp"
 
 #include <algorithm>
-#include <array>
-#include <chrono>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "cli/render_group.hpp"
 
 namespace muster::cli {
 
@@ -18,30 +18,21 @@ namespace {
 
 constexpr std::size_t bar_cells = 10;
 
-struct CountWord {
-  const char* key;
-  const char* words;
-};
-// In the order in which a node passes through them.
-constexpr std::array<CountWord, 8> count_words{{{"Pending", "waiting to be launched"},
-                                                {"Launching", "launching"},
-                                                {"Booting", "booting"},
-                                                {"Registering", "registering in Slurm"},
-                                                {"Ready", "ready behind the gate"},
-                                                {"Retrying", "waiting for another try"},
-                                                {"Terminating", "being terminated"},
-                                                {"Foreign", "drained by somebody else"}}};
-
 std::string cluster_line(const Value& answer, const View& view) {
   const std::string name = shown(answer, "Cluster", view);
   if (name.empty()) return {};
   std::string line = logic::paint(name, Tone::strong, view.style);
   const std::string status = shown(answer, "ClusterStatus", view);
   if (!status.empty()) line += "  " + logic::paint(status, status_tone(status), view.style);
+  const std::string reason = shown(answer, "ClusterStatusReason", view);
   if (const std::int64_t foreign = answer.integer_or("ForeignNodes"); foreign > 0) {
     line += "  " + logic::counted(foreign, "node", "nodes") + " not muster's";
   }
-  return line + "\n";
+  line += "\n";
+  for (const std::string& piece : logic::wrap(reason, view.style.width)) {
+    if (!piece.empty()) line += logic::paint(piece, status_tone(status), view.style) + "\n";
+  }
+  return line;
 }
 
 /// A line that must not be overlooked.
@@ -77,6 +68,16 @@ std::string role_line(const Value& answer, const View& view) {
   return text.empty() ? text : logic::paint(text, Tone::warning, view.style) + "\n";
 }
 
+std::string warning_lines(const Value& answer, const View& view) {
+  std::string out;
+  for (const Value& warning : answer.list_or_empty("Warnings")) {
+    const std::string text = logic::safe_text(warning.as_text() ? *warning.as_text() : std::string(), view.style);
+    for (const std::string& line : logic::wrap("warning: " + text, view.style.width))
+      out += logic::paint(line, Tone::warning, view.style) + "\n";
+  }
+  return out;
+}
+
 std::string ready_cell(const Value& group, std::size_t count_width, const View& view) {
   const std::int64_t ready = group.integer_or("Ready");
   const std::int64_t target = group.integer_or("TargetCount");
@@ -86,61 +87,17 @@ std::string ready_cell(const Value& group, std::size_t count_width, const View& 
          std::to_string(group.integer_or("MinCount"));
 }
 
-bool is_complete(const Value& group) {
-  return group.boolean_or("GateOpen") && group.text_or("Status") == "InService" &&
-         group.integer_or("Ready") >= group.integer_or("TargetCount") &&
-         group.integer_or("Open") >= group.integer_or("Ready");
-}
-
-std::string on_the_way(const Value& group) {
-  const Value* counts = group.find("Counts");
-  if (!counts) return {};
-  std::string text;
-  for (const CountWord& word : count_words) {
-    const std::int64_t count = counts->integer_or(word.key);
-    if (count <= 0) continue;
-    if (!text.empty()) text += ", ";
-    text += std::to_string(count) + " " + word.words;
-  }
-  return text;
-}
-
 std::string gate_cell(const Value& group, const View& view) {
   if (!group.boolean_or("GateOpen")) return "closed";
   const auto opened = time_member(group, "OpenedAt");
-  return opened ? "open " + logic::time_since(*opened, view.now) : "open";
+  // A group that was rolled back looks like any other that is well.
+  const std::string how = shown(group, "RolledBack", view).empty() ? "" : ", rolled back";
+  return (opened ? "open " + logic::time_since(*opened, view.now) : "open") + how;
 }
 
-/// Why a group waits, how long, and what happens then.
-void add_group_notes(Table& table, const Value& group, const View& view) {
-  if (is_complete(group)) return;
-  // Of a group in service the reason tells only why it opened.
-  const bool in_service = group.text_or("Status") == "InService";
-  if (const std::string reason = shown(group, "StatusReason", view); !reason.empty() && !in_service) table.note(reason);
-  if (const std::string counts = on_the_way(group); !counts.empty()) table.note(counts);
-  const std::int64_t ready = group.integer_or("Ready");
-  const std::int64_t open = group.integer_or("Open");
-  if (group.boolean_or("GateOpen") && open < ready) {
-    table.note(std::to_string(open) + " of " + std::to_string(ready) + " ready nodes are open to jobs");
-  }
-  if (!group.boolean_or("GateOpen")) {
-    if (const auto opens = time_member(group, "EstimatedOpen"); opens && *opens > view.now) {
-      const bool soon = *opens - view.now < std::chrono::seconds{1};
-      table.note("at this pace it opens " + (soon ? "any moment" : logic::relative_time(*opens, view.now)));
-    }
-  }
-  if (const auto deadline = time_member(group, "Deadline")) {
-    const std::string action = without_stop(shown(group, "DeadlineAction", view));
-    std::string text =
-        "deadline " + logic::relative_time(*deadline, view.now) + " (" + view.clock_text(*deadline) + ")";
-    if (!action.empty()) text += ": " + action;
-    table.note(text);
-  }
-  if (const Value* problem = group.find("LastProblem"); problem && problem->is_map()) {
-    std::string text = "last problem";
-    if (const auto when = time_member(*problem, "Time")) text += " " + logic::relative_time(*when, view.now);
-    table.note(text + ": " + shown(*problem, "Text", view), Tone::warning);
-  }
+/// Empty where all groups run jobs: the column is left out then.
+std::string type_cell(const Value& group, bool is_mixed) {
+  return is_mixed ? group.text_or("NodeType", "compute") : std::string();
 }
 
 std::string group_table(const Value::List& groups, const View& view) {
@@ -150,12 +107,16 @@ std::string group_table(const Value::List& groups, const View& view) {
         std::to_string(group.integer_or("Ready")) + "/" + std::to_string(group.integer_or("TargetCount"));
     count_width = std::max(count_width, count.size());
   }
+  const bool is_mixed = std::any_of(groups.begin(), groups.end(), [](const Value& group) {
+    return group.text_or("NodeType", "compute") != "compute";
+  });
   Table table;
-  for (const char* heading : {"GROUP", "PARTITION", "STATUS", "READY", "GATE"}) table.column(heading);
+  for (const char* heading : {"GROUP", "TYPE", "PARTITION", "STATUS", "READY", "GATE"}) table.column(heading);
   for (const Value& group : groups) {
     const std::string status = shown(group, "Status", view);
     const bool complete = group.integer_or("Ready") >= group.integer_or("TargetCount");
     table.row({{shown(group, "Name", view), Tone::strong},
+               type_cell(group, is_mixed),
                shown(group, "Partition", view),
                {status, status_tone(status)},
                {ready_cell(group, count_width, view), complete ? Tone::good : Tone::plain},
@@ -167,8 +128,9 @@ std::string group_table(const Value::List& groups, const View& view) {
 
 /// The plugin's words without what the column's heading says already.
 std::string waits_until(std::string text) {
-  constexpr std::string_view beginning = "muster: held until ";
-  if (text.rfind(beginning, 0) == 0) text.erase(0, beginning.size());
+  for (const std::string_view beginning : {"muster: held ", "until "}) {
+    if (text.rfind(beginning, 0) == 0) text.erase(0, beginning.size());
+  }
   return text;
 }
 
@@ -194,7 +156,7 @@ std::string held_jobs(const Value::List& jobs, const View& view) {
 
 std::string render_status(const Value& answer, const View& view) {
   std::string out = cluster_line(answer, view) + role_line(answer, view) + slurm_line(answer, view) +
-                    ledger_line(answer, view) + "\n";
+                    ledger_line(answer, view) + warning_lines(answer, view) + "\n";
   const Value::List& groups = answer.list_or_empty("Groups");
   out += groups.empty() ? "no instance groups yet; muster apply -f FILE makes them\n" : group_table(groups, view);
   if (const Value::List& jobs = answer.list_or_empty("HeldJobs"); !jobs.empty()) {
@@ -212,7 +174,7 @@ Value lasting_part(const Value& answer) {
   for (const Value& group : answer.list_or_empty("Groups")) {
     Value lasting = Value::map();
     for (const auto& [key, member] : group.members()) {
-      if (key != "ArrivalsPerMinute" && key != "EstimatedOpen") lasting.set(key, member);
+      if (key != "ArrivalsPerMinute" && key != "EstimatedOpen" && key != "IdleNodeHours") lasting.set(key, member);
     }
     groups.push(std::move(lasting));
   }

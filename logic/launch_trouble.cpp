@@ -23,10 +23,6 @@ bool ends_with_launch(FailureClass failure) {
 /// them, are not.
 constexpr int bad_machines_before_probing = 3;
 
-bool holds_up_the_type(const LaunchTrouble& trouble) {
-  return ends_with_launch(trouble.failure) || trouble.failures >= bad_machines_before_probing;
-}
-
 }  // namespace
 
 bool is_trouble_of_type(FailureClass failure) { return failure != FailureClass::none && failure != FailureClass::lost; }
@@ -45,6 +41,10 @@ int tries_before_stop(FailureClass failure) {
     case FailureClass::lost: return 0;
   }
   return 0;
+}
+
+bool holds_up_the_type(const LaunchTrouble& trouble) {
+  return ends_with_launch(trouble.failure) || trouble.failures >= bad_machines_before_probing;
 }
 
 LaunchChoice choose_type(const GroupSpec& spec, const GroupRecord& group, Time now) {

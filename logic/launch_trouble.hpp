@@ -18,6 +18,9 @@ bool is_trouble_of_type(FailureClass failure);
 /// After so many failures in a row of this class there are no more tries; 0 = tried for ever.
 int tries_before_stop(FailureClass failure);
 
+/// It keeps the type from being launched: one bad machine alone does not.
+bool holds_up_the_type(const LaunchTrouble& trouble);
+
 struct LaunchChoice {
   std::optional<std::string> type;  ///< none: nothing may be launched now
   Time next_try = no_time;          ///< when that may change by itself; no_time = it does not

@@ -202,14 +202,17 @@ void plan_node_file(const ClusterSpec& wanted, const Seen& seen, Time now, Plan&
 
 }  // namespace
 
+bool may_launch(const ClusterSpec& wanted, const Ledger& ledger, const GroupSpec& group) {
+  return group.node_type == NodeType::controller || has_had_controller(wanted, ledger);
+}
+
 Plan plan(const ClusterSpec& wanted, const Ledger& ledger, const Seen& seen, Time now) {
   Plan plan;
   plan.ledger = ledger;
   const Inbox inbox(seen, ledger);
-  const bool has_controller = has_had_controller(wanted, ledger);
   for (const GroupSpec& spec : wanted.groups) {
-    const bool may_launch = has_controller || spec.node_type == NodeType::controller;
-    plan_group(spec, wanted, seen, inbox.of(spec.name), may_launch, now, record_of(ledger, spec.name), plan);
+    plan_group(spec, wanted, seen, inbox.of(spec.name), may_launch(wanted, ledger, spec), now,
+               record_of(ledger, spec.name), plan);
   }
   plan_cluster(wanted, now, plan);
   plan_node_file(wanted, seen, now, plan);

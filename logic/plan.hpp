@@ -134,6 +134,8 @@ bool is_foreign_drain(const SlotRecord& slot, const SeenNode& node);
 bool is_slurm_fault(std::string_view reason);
 /// "gpu-[1-4]": for people.
 std::string names_text(const std::vector<NodeName>& names);
+/// Machines of this group may be launched: controllers come first.
+bool may_launch(const ClusterSpec& wanted, const Ledger& ledger, const GroupSpec& group);
 /// Nodes that count towards MinCount: ready or open, not drained by somebody else, and not about to go.
 int ready_count(const GroupRecord& group);
 /// Nodes that are open to jobs.

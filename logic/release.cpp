@@ -65,9 +65,13 @@ GateTable make_gate_table(const ClusterSpec& wanted, const Ledger& ledger, const
   return table;
 }
 
-bool is_held_by_us(const SeenJob& job, const Ledger& ledger) {
+bool carries_our_hold(const SeenJob& job) {
   return job.state == "PENDING" && job.priority == 0 && job.reason != "JobHeldAdmin" &&
-         starts_with(job.admin_comment, held_comment_prefix) && ledger.released_by_others.count(job.id) == 0;
+         starts_with(job.admin_comment, held_comment_prefix);
+}
+
+bool is_held_by_us(const SeenJob& job, const Ledger& ledger) {
+  return carries_our_hold(job) && ledger.released_by_others.count(job.id) == 0;
 }
 
 JobRequest request_of(const SeenJob& job) {

@@ -14,8 +14,10 @@ namespace muster::logic {
 /// The table of now. Nodes count as open when Slurm shows them undrained. seen.nodes must be known.
 GateTable make_gate_table(const ClusterSpec& wanted, const Ledger& ledger, const Seen& seen, Time now);
 
-/// The job carries a hold of ours that still stands: priority 0 by our plugin, which looks like a user's hold. An
-/// admin's hold is theirs, and so is any hold set after somebody had released ours.
+/// The job is on hold and carries our mark: priority 0 by our plugin, which looks like a user's hold. An admin's hold
+/// is theirs.
+bool carries_our_hold(const SeenJob& job);
+/// The same, and the hold is ours still: one that was set after somebody had released ours is theirs.
 bool is_held_by_us(const SeenJob& job, const Ledger& ledger);
 /// What the job asks for, as the hold rule wants it.
 JobRequest request_of(const SeenJob& job);

@@ -2,6 +2,8 @@
 #include "logic/text_layout.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
 #include <utility>
 
 #include "logic/field_reader.hpp"
@@ -223,6 +225,12 @@ std::string rough_duration(Duration duration) {
   const auto seconds = std::chrono::floor<std::chrono::seconds>(duration);
   if (seconds.count() <= 0) return "0 s";
   return duration_text(seconds);
+}
+
+std::string rough_hours(double hours) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), hours < 100 ? "%.1f" : "%.0f", hours);
+  return text.data();
 }
 
 std::string relative_time(Time time, Time now) {

@@ -52,6 +52,8 @@ std::string counted(std::int64_t count, std::string_view singular, std::string_v
 
 /// Durations as people say them, in whole seconds: "2 min 5 s", "2 h 51 min", "0 s".
 std::string rough_duration(Duration duration);
+/// Hours with one digit behind the point, without it from 100 on: "0.2", "640".
+std::string rough_hours(double hours);
 /// "2 min 5 s ago", "just now", and for a time ahead "in 2 h 51 min".
 std::string relative_time(Time time, Time now);
 /// "for 2 min 5 s"; never negative.

@@ -4,9 +4,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <set>
 
 #include "logic/field_reader.hpp"
+#include "logic/hostlist.hpp"
 #include "logic/views.hpp"
+#include "logic/wait_rule.hpp"
 #include "sys/clock.hpp"
 
 namespace muster::musterd {
@@ -22,6 +25,8 @@ using sys::Responder;
 namespace {
 
 constexpr logic::Duration longest_wait = std::chrono::seconds{60};
+/// How long Slurm and the providers may take where they are asked first.
+constexpr logic::Duration head_answers_within = std::chrono::seconds{55};
 
 HttpReply validation_error(const std::string& message) {
   return HttpReply::failure(400, "ValidationException", message);
@@ -42,6 +47,31 @@ HttpReply error_reply(const logic::Error& error) {
 logic::Duration wait_seconds(const Value& body) {
   const double seconds = std::clamp(body.real_or("WaitSeconds", 0), 0.0, logic::to_seconds(longest_wait));
   return logic::Duration{static_cast<std::int64_t>(seconds * 1000)};
+}
+
+/// As an int; what no int holds is out of every range.
+std::optional<int> count_member(const Value& body, std::string_view key) {
+  const Value* found = body.find(key);
+  if (!found || !found->as_integer()) return std::nullopt;
+  constexpr std::int64_t beyond = 1'000'000'000;
+  return static_cast<int>(std::clamp(*found->as_integer(), -beyond, beyond));
+}
+
+GroupName group_member(const Value& body) { return GroupName{body.text_or("InstanceGroupName")}; }
+
+/// The names of all host lists of a request, each once.
+Result<std::vector<logic::NodeName>> nodes_member(const Value& body) {
+  std::vector<logic::NodeName> nodes;
+  std::set<std::string> known;
+  for (const Value& item : body.list_or_empty("Nodes")) {
+    if (!item.as_text()) return logic::reject_error("Nodes: expected names of nodes, found " + logic::describe(item));
+    const auto names = logic::expand_names(*item.as_text());
+    if (!names) return names.error();
+    for (const std::string& name : *names) {
+      if (known.insert(name).second) nodes.emplace_back(name);
+    }
+  }
+  return nodes;
 }
 
 }  // namespace
@@ -73,6 +103,28 @@ const std::map<std::string, Api::Operation>& Api::operations() {
         {{"Job", Kind::integer}, {"Node", Kind::text}, {"Group", Kind::text}, {"Name", Kind::text}}}},
       {"Muster.Doctor", {Access::read, &Api::doctor, false, {}}},
       {"Muster.OpenGroup", {Access::write, &Api::open_group, true, {{"InstanceGroupName", Kind::text}}}},
+      {"Muster.Scale",
+       {Access::write,
+        &Api::scale,
+        true,
+        {{"InstanceGroupName", Kind::text}, {"TargetCount", Kind::integer}, {"MinCount", Kind::integer}}}},
+      {"Muster.AddNodes",
+       {Access::write, &Api::add_nodes, true, {{"InstanceGroupName", Kind::text}, {"Count", Kind::integer}}}},
+      {"Muster.RemoveNodes", {Access::write, &Api::to_nodes<logic::RemoveNodes>, true, {{"Nodes", Kind::list}}}},
+      {"Muster.ReplaceNodes", {Access::write, &Api::to_nodes<logic::ReplaceNodes>, true, {{"Nodes", Kind::list}}}},
+      {"Muster.RebootNodes", {Access::write, &Api::to_nodes<logic::RebootNodes>, true, {{"Nodes", Kind::list}}}},
+      {"Muster.DeleteGroup", {Access::write, &Api::delete_group, true, {{"InstanceGroupName", Kind::text}}}},
+      {"Muster.DeleteCluster", {Access::write, &Api::delete_cluster, true, {{"ClusterName", Kind::text}}}},
+      {"Muster.Plan", {Access::read, &Api::plan, true, {}}},
+      {"Muster.Resync", {Access::write, &Api::resync, true, {{"DryRun", Kind::boolean}}}},
+      {"Muster.Wait",
+       {Access::read,
+        &Api::wait_for,
+        false,
+        {{"InstanceGroupName", Kind::text},
+         {"For", Kind::text},
+         {"KnownText", Kind::text},
+         {"WaitSeconds", Kind::real}}}},
       {"Muster.Events",
        {Access::read,
         &Api::events,
@@ -176,19 +228,24 @@ void Api::apply(const HttpRequest& request, Responder respond) {
   file.text = request.body.text_or("Text");
   file.base_directory = request.body.text_or("BaseDirectory", "/");
   const bool dry_run = request.body.boolean_or("DryRun");
-  head_.apply(std::move(file), dry_run, request.uid, [dry_run, respond](const Result<ApplyOutcome>& outcome) {
-    if (!outcome) return respond(error_reply(outcome.error()));
+  const auto outcome = std::make_shared<std::optional<Result<ApplyOutcome>>>();
+  head_.apply(std::move(file), dry_run, request.uid, sys::now() + head_answers_within,
+              [this, outcome](Result<ApplyOutcome> result) {
+                *outcome = std::move(result);
+                answer_waiting();
+              });
+  wait_for_head<ApplyOutcome>(outcome, std::move(respond), [dry_run](const ApplyOutcome& applied) {
     Value changes = Value::list();
-    for (const auto& change : outcome->changes)
+    for (const auto& change : applied.changes)
       changes.push(Value::map({{"Group", change.group.str()}, {"Text", change.text}}));
     Value warnings = Value::list();
-    for (const std::string& line : outcome->warnings) warnings.push(line);
+    for (const std::string& line : applied.warnings) warnings.push(line);
     Value plan = Value::list();
-    for (const std::string& line : outcome->plan) plan.push(line);
-    respond(HttpReply::ok(Value::map({{"Changes", std::move(changes)},
-                                      {"Plan", std::move(plan)},
-                                      {"Warnings", std::move(warnings)},
-                                      {"Applied", !dry_run}})));
+    for (const std::string& line : applied.plan) plan.push(line);
+    return Value::map({{"Changes", std::move(changes)},
+                       {"Plan", std::move(plan)},
+                       {"Warnings", std::move(warnings)},
+                       {"Applied", !dry_run}});
   });
 }
 
@@ -226,7 +283,76 @@ void Api::doctor(const HttpRequest&, Responder respond) {
 }
 
 void Api::open_group(const HttpRequest& request, Responder respond) {
-  run_command(logic::OpenGroup{GroupName{request.body.text_or("InstanceGroupName")}}, request, respond);
+  run_command(logic::OpenGroup{group_member(request.body)}, request, respond);
+}
+
+void Api::scale(const HttpRequest& request, Responder respond) {
+  const auto target = count_member(request.body, "TargetCount");
+  const auto min = count_member(request.body, "MinCount");
+  if (!target && !min) return respond(validation_error("expected TargetCount, MinCount or both, found neither"));
+  run_command(logic::ScaleGroup{group_member(request.body), target, min}, request, respond);
+}
+
+void Api::add_nodes(const HttpRequest& request, Responder respond) {
+  run_command(logic::AddNodes{group_member(request.body), count_member(request.body, "Count").value_or(0)}, request,
+              respond);
+}
+
+template <typename Command>
+void Api::to_nodes(const HttpRequest& request, Responder respond) {
+  auto nodes = nodes_member(request.body);
+  if (!nodes) return respond(error_reply(nodes.error()));
+  run_command(Command{*std::move(nodes)}, request, respond);
+}
+
+void Api::delete_group(const HttpRequest& request, Responder respond) {
+  run_command(logic::DeleteGroup{group_member(request.body)}, request, respond);
+}
+
+void Api::delete_cluster(const HttpRequest& request, Responder respond) {
+  if (names_our_cluster(request, respond)) run_command(logic::DeleteCluster{}, request, respond);
+}
+
+void Api::plan(const HttpRequest&, Responder respond) { respond(HttpReply::ok(logic::plan_view(head_.preview()))); }
+
+void Api::resync(const HttpRequest& request, Responder respond) {
+  const bool dry_run = request.body.boolean_or("DryRun");
+  const auto outcome = std::make_shared<std::optional<Result<ResyncOutcome>>>();
+  head_.resync(dry_run, request.uid, sys::now() + head_answers_within, [this, outcome](Result<ResyncOutcome> result) {
+    *outcome = std::move(result);
+    answer_waiting();
+  });
+  wait_for_head<ResyncOutcome>(outcome, std::move(respond), [dry_run](const ResyncOutcome& looked) {
+    Value failed = Value::list();
+    for (const auto& [group, message] : looked.failed)
+      failed.push(Value::map({{"InstanceGroupName", group.str()}, {"Message", message}}));
+    Value view = logic::plan_view(looked.plan);
+    view.set("Failed", std::move(failed));
+    view.set("DryRun", dry_run);
+    view.set("Message", looked.message);
+    return view;
+  });
+}
+
+void Api::wait_for(const HttpRequest& request, Responder respond) {
+  const GroupName group = group_member(request.body);
+  const std::string word = request.body.text_or("For");
+  const auto what = logic::wait_for_from_name(word);
+  if (!what) {
+    return respond(
+        validation_error("For: expected inservice, target or deleted, found \"" + word.substr(0, 80) + "\""));
+  }
+  const auto& spec = head_.state().spec;
+  if (*what != logic::WaitFor::deleted && !(spec && spec->find_group(group)))
+    return respond(not_found("there is no group \"" + group.str().substr(0, 80) + "\""));
+  const std::string known = request.body.text_or("KnownText");
+  wait(wait_seconds(request.body), [this, group, what = *what, known, respond](bool last) {
+    const logic::WaitOutcome outcome = logic::judge_wait(head_.state(), group, what);
+    const bool is_news = outcome.state != logic::WaitOutcome::State::waiting || outcome.text != known;
+    if (!is_news && !last) return false;
+    respond(HttpReply::ok(Value::map({{"State", logic::wait_state_name(outcome.state)}, {"Text", outcome.text}})));
+    return true;
+  });
 }
 
 Value Api::events_after(std::int64_t sequence, std::size_t limit, const GroupName& group) const {
@@ -278,6 +404,7 @@ Value Api::assignment(const InstanceId& instance) const {
         "machine " + instance.str() + " is not (or no longer) one of this cluster's; waiting to be known";
     return logic::assignment_body(assignment, "", "");
   }
+  const logic::HeadState& state = head_.state();
   const logic::GroupSpec& spec = *place.spec;
   const logic::SlotRecord& slot = *place.slot;
   assignment.generation = slot.generation;
@@ -295,7 +422,8 @@ Value Api::assignment(const InstanceId& instance) const {
   if (assignment.conf_server == "none") assignment.conf_server.clear();
   if (assignment.conf_server == "auto")
     assignment.conf_server = head_.state().facts ? head_.state().facts->conf_server() : "";
-  return logic::assignment_body(assignment, logic::instance_status(slot, now), logic::slot_message(spec, slot, now));
+  return logic::assignment_body(assignment, logic::instance_status(slot, now),
+                                logic::SlotWords(state, now).message(spec, state.ledger.groups.at(spec.name), slot));
 }
 
 void Api::sync_node(const HttpRequest& request, Responder respond) {
@@ -386,7 +514,8 @@ void Api::list_cluster_nodes(const HttpRequest& request, Responder respond) {
     for (const logic::SlotRecord& slot : record->second.slots) {
       if (slot.instance.empty() && !with_logical_ids) continue;  // only nodes that have an instance id
       if (total >= page->begin && total < page->begin + page->size) {
-        summaries.push(logic::node_summary_view(head_.state(), spec, slot, with_logical_ids, sys::now()));
+        summaries.push(
+            logic::node_summary_view(head_.state(), spec, record->second, slot, with_logical_ids, sys::now()));
       }
       ++total;
     }
@@ -407,8 +536,8 @@ void Api::describe_cluster_node(const HttpRequest& request, Responder respond) {
     if (record == head_.state().ledger.groups.end()) continue;
     for (const logic::SlotRecord& slot : record->second.slots) {
       if (logical.empty() ? slot.instance.str() != instance : slot.name.str() != logical) continue;
-      return respond(HttpReply::ok(
-          Value::map({{"NodeDetails", logic::node_details_view(head_.state(), spec, slot, sys::now())}})));
+      return respond(HttpReply::ok(Value::map(
+          {{"NodeDetails", logic::node_details_view(head_.state(), spec, record->second, slot, sys::now())}})));
     }
   }
   respond(not_found("there is no node \"" + (instance + logical).substr(0, 130) + "\""));
@@ -433,7 +562,7 @@ void Api::list_cluster_events(const HttpRequest& request, Responder respond) {
   if (!ascending) std::reverse(chosen.begin(), chosen.end());
   Value events = Value::list();
   for (std::size_t i = page->begin; i < std::min(chosen.size(), page->begin + page->size); ++i) {
-    events.push(logic::event_summary_view(head_.state(), *chosen[i]));
+    events.push(logic::event_summary_view(*head_.state().spec, *chosen[i]));
   }
   Value reply = Value::map({{"Events", std::move(events)}});
   add_next_token(reply, *page, chosen.size());
@@ -445,12 +574,31 @@ void Api::describe_cluster_event(const HttpRequest& request, Responder respond) 
   const std::string id = request.body.text_or("EventId");
   for (const logic::StoredEvent& event : head_.state().events) {
     if (event.id == id)
-      return respond(HttpReply::ok(Value::map({{"EventDetails", logic::event_summary_view(head_.state(), event)}})));
+      return respond(
+          HttpReply::ok(Value::map({{"EventDetails", logic::event_summary_view(*head_.state().spec, event)}})));
   }
   respond(not_found("there is no event \"" + id.substr(0, 80) + "\""));
 }
 
 // ---- Long-polls ----
+
+template <typename Outcome>
+void Api::wait_for_head(std::shared_ptr<std::optional<Result<Outcome>>> outcome, Responder respond,
+                        std::function<Value(const Outcome&)> view) {
+  wait(head_answers_within,
+       [outcome = std::move(outcome), respond = std::move(respond), view = std::move(view)](bool last) {
+         if (*outcome) {
+           const Result<Outcome>& result = **outcome;
+           respond(result ? HttpReply::ok(view(*result)) : error_reply(result.error()));
+           return true;
+         }
+         if (!last) return false;
+         respond(HttpReply::failure(503, "ServiceUnavailable",
+                                    "Slurm has not answered within " + logic::duration_text(head_answers_within) +
+                                        ", so nothing was changed"));
+         return true;
+       });
+}
 
 void Api::wait(logic::Duration limit, std::function<bool(bool)> try_answer) {
   if (try_answer(limit.count() == 0)) return;

@@ -8,6 +8,8 @@
 #include <functional>
 #include <list>
 #include <map>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,6 +56,15 @@ class Api {
   void run_command(const logic::Command& command, const sys::HttpRequest& request, const sys::Responder& respond);
   void doctor(const sys::HttpRequest& request, sys::Responder respond);
   void open_group(const sys::HttpRequest& request, sys::Responder respond);
+  void scale(const sys::HttpRequest& request, sys::Responder respond);
+  void add_nodes(const sys::HttpRequest& request, sys::Responder respond);
+  template <typename Command>
+  void to_nodes(const sys::HttpRequest& request, sys::Responder respond);
+  void delete_group(const sys::HttpRequest& request, sys::Responder respond);
+  void delete_cluster(const sys::HttpRequest& request, sys::Responder respond);
+  void plan(const sys::HttpRequest& request, sys::Responder respond);
+  void resync(const sys::HttpRequest& request, sys::Responder respond);
+  void wait_for(const sys::HttpRequest& request, sys::Responder respond);
   void events(const sys::HttpRequest& request, sys::Responder respond);
   void sync_node(const sys::HttpRequest& request, sys::Responder respond);
   // HyperPod's
@@ -70,6 +81,11 @@ class Api {
     sys::EventLoop::Handle timer;
   };
   void wait(logic::Duration limit, std::function<bool(bool last)> try_answer);
+  /// Where an answer of the head is waited for: outcome is set when it comes. If it does not come in time, nothing is
+  /// changed, and that is the answer.
+  template <typename Outcome>
+  void wait_for_head(std::shared_ptr<std::optional<logic::Result<Outcome>>> outcome, sys::Responder respond,
+                     std::function<logic::Value(const Outcome&)> view);
   void answer_waiting();
 
   logic::Value assignment(const logic::InstanceId& instance) const;

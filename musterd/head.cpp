@@ -74,15 +74,7 @@ Head::Head(sys::EventLoop& loop, Settings settings, std::unique_ptr<LedgerStore>
                     request_pass();
                   },
                   [this](const GroupName& group, Time asked_at, Result<std::vector<logic::SeenMachine>> machines) {
-                    if (!machines) {
-                      state_.list_trouble[group] = machines.error().message;
-                      log_throttled(LogLevel::warning, "provider_list", "provider_list_" + group.str(),
-                                    "group " + group.str() + ": " + machines.error().message);
-                      return;
-                    }
-                    state_.list_trouble.erase(group);
-                    inbox_.machines[group] = {asked_at, *std::move(machines)};
-                    request_pass();
+                    take_list(group, asked_at, std::move(machines));
                   },
                   [this] { return role_.may_act(); }}) {}
 
@@ -326,6 +318,7 @@ void Head::decide_and_act(bool slurm_was_read) {
     if (const auto* reboot = std::get_if<logic::RebootMachine>(&action)) providers_.reboot(*reboot);
     if (const auto* terminate = std::get_if<logic::TerminateMachine>(&action)) providers_.terminate(*terminate);
   }
+  if (plan.actions.empty() && slurm_was_read) end_deleted_cluster();
   // Actions are read back at once, but the same ones again mean that they had no effect: then there is no hurry.
   std::string actions_text;
   for (const Action& action : plan.actions) actions_text += logic::describe(action) + "\n";
@@ -437,10 +430,11 @@ void Head::write_gate_table() {
   gate_table_written_at_ = now;
 }
 
-Status Head::commit(const Ledger& after, const std::vector<logic::Event>& events) {
+Status Head::commit(const Ledger& after, const std::vector<logic::Event>& events,
+                    const LedgerStore::AppliedFile* file) {
   std::vector<logic::StoredEvent> stored;
   for (const logic::Event& event : events) stored.push_back({0, sys::random_uuid(), sys::now(), event});
-  const Status written = note_store(store_->commit(state_.ledger, after, stored, event_limits()));
+  const Status written = note_store(store_->commit(state_.ledger, after, stored, event_limits(), file));
   if (!written) return written;
   state_.ledger = after;
   index_instances();
@@ -493,6 +487,28 @@ void Head::log_events(const std::vector<logic::StoredEvent>& events) {
   }
 }
 
+void Head::end_deleted_cluster() {
+  const Ledger& ledger = state_.ledger;
+  const bool is_gone =
+      std::all_of(ledger.groups.begin(), ledger.groups.end(), [](const auto& group) { return group.second.deleted; });
+  if (ledger.cluster.deleting.empty() || !is_gone) return;
+  logic::Event event;
+  event.kind = "ClusterDeleted";
+  event.text = "cluster " + state_.spec->name + " is gone, deleted by " + ledger.cluster.deleting;
+  const LedgerStore::AppliedFile nothing;
+  if (const Status written = commit({}, {event}, &nothing); !written) return;
+  state_.spec.reset();
+  state_.created_at = no_time;
+  inbox_ = {};
+  listed_at_.clear();
+  next_deadline_ = no_time;
+  providers_.configure({});
+  // A table that is left would hold jobs for groups that are gone, for as long as it is fresh.
+  ::unlink(settings_.gate_table.c_str());
+  gate_table_body_.clear();
+  if (changed_) changed_();
+}
+
 // ---- Commands ----
 
 void Head::take_report(logic::NodeReport report) {
@@ -532,21 +548,111 @@ logic::Plan Head::preview() const {
   return logic::plan(*state_.spec, state_.ledger, look_at_all(state_.nodes && state_.slurm_is_up), sys::now());
 }
 
-void Head::resync(bool dry_run, std::int64_t by, std::function<void(Result<logic::Plan>)> done) {
+void Head::take_list(const GroupName& group, Time asked_at, Result<std::vector<logic::SeenMachine>> machines) {
+  if (!machines) {
+    state_.list_trouble[group] = machines.error().message;
+    log_throttled(LogLevel::warning, "provider_list", "provider_list_" + group.str(),
+                  "group " + group.str() + ": " + machines.error().message);
+  } else {
+    state_.list_trouble.erase(group);
+  }
+  bool is_kept = false;
+  for (Resync& resync : resyncs_) {
+    if (resync.awaited.count(group) == 0) continue;
+    is_kept = true;
+    note_list(resync, group, asked_at, machines);
+  }
+  if (is_kept) return end_resyncs();
+  if (!machines) return;
+  inbox_.machines[group] = {asked_at, *std::move(machines)};
+  request_pass();
+}
+
+void Head::note_list(Resync& resync, const GroupName& group, Time asked_at,
+                     const Result<std::vector<logic::SeenMachine>>& machines) {
+  // One that was under way already may be older than the question.
+  if (asked_at < resync.begun_at) return providers_.list(group, sys::now());
+  resync.awaited.erase(group);
+  if (machines) {
+    resync.lists[group] = {asked_at, *machines};
+  } else {
+    resync.failed[group] = machines.error().message;
+  }
+}
+
+void Head::resync(bool dry_run, std::int64_t by, Time give_up_at, std::function<void(Result<ResyncOutcome>)> done) {
+  if (!state_.spec) return done(logic::absent_error("there is no cluster yet; muster apply -f FILE makes one"));
+  const auto resync = resyncs_.emplace(resyncs_.end());
+  resync->dry_run = dry_run;
+  resync->by = by;
+  resync->begun_at = sys::now();
+  resync->give_up_at = give_up_at;
+  resync->done = std::move(done);
+  logic::Duration limit{0};
+  for (const logic::GroupSpec& group : state_.spec->groups) {
+    const auto provider = state_.spec->providers.find(group.provider);
+    const auto record = state_.ledger.groups.find(group.name);
+    if (provider == state_.spec->providers.end()) continue;
+    if (record == state_.ledger.groups.end() || record->second.deleted) continue;
+    resync->awaited.insert(group.name);
+    // Its program is killed then; that it was shows a moment later.
+    limit = std::max(limit, provider->second.call_timeout + std::chrono::seconds{1});
+  }
+  limit = std::clamp(give_up_at - sys::now(), logic::Duration{0}, limit);
+  resync->timer = loop_.after(limit, [this, resync, limit] {
+    for (const GroupName& group : resync->awaited)
+      resync->failed[group] = "no list within " + logic::duration_text(limit);
+    resync->awaited.clear();
+    loop_.post([this] { end_resyncs(); });
+  });
+  for (const GroupName& group : resync->awaited) providers_.list(group, resync->begun_at);
   slurm_.read_whole_next();
-  listed_at_.clear();
-  look_then([this, dry_run, by, done = std::move(done)] {
-    if (!state_.slurm_is_up)
-      return done(logic::retry_error("Slurm cannot be asked, so nothing was changed: " + state_.slurm_trouble));
-    logic::Plan plan = preview();
-    if (!dry_run) {
-      if (auto retried = run_command(logic::RetryNow{}, by); !retried) return done(retried.error());
-    }
-    done(std::move(plan));
+  look_then([this, resync] {
+    resync->has_looked = true;
+    end_resyncs();
   });
 }
 
-void Head::apply(LedgerStore::AppliedFile file, bool dry_run, std::int64_t by,
+void Head::end_resyncs() {
+  for (auto resync = resyncs_.begin(); resync != resyncs_.end();) {
+    if (!resync->has_looked || !resync->awaited.empty()) {
+      ++resync;
+      continue;
+    }
+    Resync ended = std::move(*resync);
+    resync = resyncs_.erase(resync);
+    end_resync(std::move(ended));
+  }
+}
+
+void Head::end_resync(Resync resync) {
+  if (!state_.slurm_is_up)
+    return resync.done(logic::retry_error("Slurm cannot be asked, so nothing was changed: " + state_.slurm_trouble));
+  if (!state_.spec) return resync.done(logic::absent_error("the cluster has been deleted meanwhile"));
+  if (sys::now() >= resync.give_up_at)
+    return resync.done(logic::retry_error("Slurm answered too late, so nothing was changed"));
+  ResyncOutcome outcome;
+  outcome.failed = std::move(resync.failed);
+  logic::Seen seen = look_at_all(true);
+  for (const auto& [group, list] : resync.lists) seen.machines[group] = list;
+  Ledger ledger = state_.ledger;
+  const std::string by = "uid " + std::to_string(resync.by);
+  if (auto retried = logic::run_command(*state_.spec, ledger, logic::RetryNow{}, by, sys::now()))
+    ledger = std::move(retried->ledger);
+  outcome.plan = logic::plan(*state_.spec, ledger, seen, sys::now());
+  if (!resync.dry_run) {
+    for (auto& [group, list] : resync.lists) {
+      listed_at_[group] = list.listed_at;
+      inbox_.machines[group] = std::move(list);
+    }
+    auto retried = run_command(logic::RetryNow{}, resync.by);
+    if (!retried) return resync.done(retried.error());
+    outcome.message = *std::move(retried);
+  }
+  resync.done(std::move(outcome));
+}
+
+void Head::apply(LedgerStore::AppliedFile file, bool dry_run, std::int64_t by, Time give_up_at,
                  std::function<void(Result<ApplyOutcome>)> done) {
   auto spec = parse_file(file);
   if (!spec) return done(spec.error());
@@ -556,26 +662,27 @@ void Head::apply(LedgerStore::AppliedFile file, bool dry_run, std::int64_t by,
       return done(change.error());
   }
   // What Slurm has is looked at afresh: unknown is not empty.
-  slurm_.read_facts([this, file = std::move(file), spec = *std::move(spec), dry_run, by,
+  slurm_.read_facts([this, file = std::move(file), spec = *std::move(spec), dry_run, by, give_up_at,
                      done = std::move(done)](Result<logic::SlurmFacts> facts) {
     if (!facts) {
       return done(logic::retry_error("Slurm cannot be asked whether this fits, so nothing was changed: " +
                                      facts.error().message));
     }
     state_.facts = *std::move(facts);
-    slurm_.observe([this, file, spec, dry_run, by, done](const SlurmDriver::View& view) {
+    slurm_.observe([this, file, spec, dry_run, by, give_up_at, done](const SlurmDriver::View& view) {
       if (!view.trouble.empty()) {
         return done(
             logic::retry_error("Slurm cannot be asked whether this fits, so nothing was changed: " + view.trouble));
       }
       state_.nodes = view.nodes;
-      check_and_take(file, spec, dry_run, by, done);
+      check_and_take(file, spec, dry_run, by, give_up_at, done);
     });
   });
 }
 
 void Head::check_and_take(LedgerStore::AppliedFile file, logic::ClusterSpec spec, bool dry_run, std::int64_t by,
-                          std::function<void(Result<ApplyOutcome>)> done) {
+                          Time give_up_at, std::function<void(Result<ApplyOutcome>)> done) {
+  if (sys::now() >= give_up_at) return done(logic::retry_error("Slurm answered too late, so nothing was changed"));
   if (const Status fits = logic::check_against_slurm(spec, state_.ledger, *state_.facts, *state_.nodes); !fits)
     return done(fits.error());
   // Another apply may have come in between.
@@ -600,15 +707,15 @@ void Head::check_and_take(LedgerStore::AppliedFile file, logic::ClusterSpec spec
   if (dry_run) return done(std::move(outcome));
 
   file.created_at = state_.spec ? state_.created_at : sys::now();
-  if (const Status saved = store_->save_file(file); !saved) {
-    return done(logic::retry_error("the ledger cannot be written, so nothing was changed: " + saved.error().message));
+  if (const Status written = commit(plan.ledger, plan.events, &file); !written) {
+    return done(logic::retry_error("the ledger cannot be written, so nothing was changed: " + written.error().message));
   }
   log(LogLevel::notice, "cluster_applied", {{"file", file.name}, {"changes", std::to_string(outcome.changes.size())}});
   state_.created_at = file.created_at;
   state_.spec = std::move(spec);
   providers_.configure(*state_.spec);
   // The groups exist from now on: the first thing a person asks next is their status.
-  if (const Status written = commit(plan.ledger, plan.events); written && changed_) changed_();
+  if (changed_) changed_();
   done(std::move(outcome));
   request_pass();
 }

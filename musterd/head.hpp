@@ -5,7 +5,10 @@
 #pragma once
 
 #include <functional>
+#include <list>
+#include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -29,6 +32,13 @@ struct ApplyOutcome {
   std::vector<std::string> plan;  ///< what the next pass does, for people
 };
 
+/// What was seen afresh, and what follows.
+struct ResyncOutcome {
+  logic::Plan plan;
+  std::map<logic::GroupName, std::string> failed;  ///< whose machines could not be listed, and why
+  std::string message;                             ///< of what is tried again; empty for a dry run
+};
+
 class Head {
  public:
   static logic::Result<std::unique_ptr<Head>> create(sys::EventLoop& loop, const Settings& settings);
@@ -46,8 +56,8 @@ class Head {
   SlotPlace find_slot(const logic::InstanceId& instance) const;
 
   /// Checks the file against itself and against Slurm; unless dry_run, takes it over. The answer comes on the loop.
-  /// Nothing is changed if anything is wrong.
-  void apply(LedgerStore::AppliedFile file, bool dry_run, std::int64_t by,
+  /// Nothing is changed if anything is wrong, or if Slurm has not answered before give_up_at.
+  void apply(LedgerStore::AppliedFile file, bool dry_run, std::int64_t by, logic::Time give_up_at,
              std::function<void(logic::Result<ApplyOutcome>)> done);
   /// What a noded says; taken in with the next pass, which is at once if it is news.
   void take_report(logic::NodeReport report);
@@ -58,9 +68,11 @@ class Head {
   logic::Result<std::string> run_command(const logic::Command& command, std::int64_t by);
   /// What the next pass would do, by what was seen last.
   logic::Plan preview() const;
-  /// Reads Slurm whole and lists all machines, then calls with the plan of what is seen; unless dry_run, what waits for
-  /// another try is tried.
-  void resync(bool dry_run, std::int64_t by, std::function<void(logic::Result<logic::Plan>)> done);
+  /// Reads Slurm whole and lists the machines of all groups, then calls with the plan of what is seen; unless dry_run,
+  /// what waits for another try is tried, and the plan is done. A list that does not come within its provider's
+  /// call_timeout, or before give_up_at, has failed.
+  void resync(bool dry_run, std::int64_t by, logic::Time give_up_at,
+              std::function<void(logic::Result<ResyncOutcome>)> done);
 
   /// Reads Slurm's configuration now.
   void read_facts(std::function<void(logic::Result<logic::SlurmFacts>)> done) { slurm_.read_facts(std::move(done)); }
@@ -94,10 +106,32 @@ class Head {
   void write_node_file(const logic::WriteNodeFile& file);
   logic::Status confirm_ours();
   logic::Status note_store(const logic::Status& outcome);
-  logic::Status commit(const logic::Ledger& after, const std::vector<logic::Event>& events);
+  logic::Status commit(const logic::Ledger& after, const std::vector<logic::Event>& events,
+                       const LedgerStore::AppliedFile* file = nullptr);
   logic::Seen look_at_all(bool slurm_was_read) const;
   void check_and_take(LedgerStore::AppliedFile file, logic::ClusterSpec spec, bool dry_run, std::int64_t by,
-                      std::function<void(logic::Result<ApplyOutcome>)> done);
+                      logic::Time give_up_at, std::function<void(logic::Result<ApplyOutcome>)> done);
+  /// A look at everything that somebody asked for. Its lists are kept until all of them are there, so that what follows
+  /// from them is decided at once and can be told.
+  struct Resync {
+    bool dry_run = false;
+    std::int64_t by = 0;
+    logic::Time begun_at = logic::no_time;
+    logic::Time give_up_at = logic::no_time;
+    bool has_looked = false;
+    std::set<logic::GroupName> awaited;  ///< groups whose machines are still to be listed
+    std::map<logic::GroupName, logic::Seen::Machines> lists;
+    std::map<logic::GroupName, std::string> failed;
+    std::function<void(logic::Result<ResyncOutcome>)> done;
+    sys::EventLoop::Handle timer;
+  };
+  void take_list(const logic::GroupName& group, logic::Time asked_at,
+                 logic::Result<std::vector<logic::SeenMachine>> machines);
+  void note_list(Resync& resync, const logic::GroupName& group, logic::Time asked_at,
+                 const logic::Result<std::vector<logic::SeenMachine>>& machines);
+  void end_resyncs();
+  void end_resync(Resync resync);
+  /// A cluster that is to be deleted and has nothing left is forgotten: then it is as before the first apply.
   void end_deleted_cluster();
   void index_instances();
 
@@ -126,6 +160,7 @@ class Head {
   logic::Time gate_table_written_at_ = logic::no_time;
   std::string gate_table_body_;  ///< without its time
   std::map<logic::GroupName, logic::Time> listed_at_;
+  std::list<Resync> resyncs_;
   sys::EventLoop::Handle timer_;
 };
 

@@ -113,6 +113,13 @@ void write_released(Steps& steps, const Ledger& before, const Ledger& after) {
   }
 }
 
+void write_file(Steps& steps, const LedgerStore::AppliedFile& file) {
+  write_meta(steps, {{"file_name", file.name},
+                     {"file_text", file.text},
+                     {"base_directory", file.base_directory},
+                     {"created_at", std::to_string(logic::to_milliseconds(file.created_at))}});
+}
+
 }  // namespace
 
 Result<std::unique_ptr<LedgerStore>> LedgerStore::open(const std::string& path) {
@@ -275,23 +282,12 @@ Status LedgerStore::try_write(logic::Time now) {
   return transaction->commit();
 }
 
-Status LedgerStore::save_file(const AppliedFile& file) {
-  auto transaction = begin_write();
-  if (!transaction) return transaction.error();
-  Steps steps(*database_);
-  write_meta(steps, {{"file_name", file.name},
-                     {"file_text", file.text},
-                     {"base_directory", file.base_directory},
-                     {"created_at", std::to_string(logic::to_milliseconds(file.created_at))}});
-  if (!steps.good()) return steps.status();
-  return transaction->commit();
-}
-
 Status LedgerStore::commit(const Ledger& before, const Ledger& after, std::vector<StoredEvent>& events,
-                           const EventLimits& limits) {
+                           const EventLimits& limits, const AppliedFile* file) {
   auto transaction = begin_write();
   if (!transaction) return transaction.error();
   Steps steps(*database_);
+  if (file) write_file(steps, *file);
   for (const auto& [name, group] : after.groups) {
     const auto old_group = before.groups.find(name);
     write_group(steps, old_group == before.groups.end() ? nullptr : &old_group->second, group);

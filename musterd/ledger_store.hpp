@@ -67,10 +67,10 @@ class LedgerStore {
 
   /// Writes nothing but the time: whether it can be written again.
   logic::Status try_write(logic::Time now);
-  logic::Status save_file(const AppliedFile& file);
-  /// Writes what differs between before and after, and the events (whose sequence numbers it sets).
+  /// Writes what differs between before and after, and the events (whose sequence numbers it sets); and the cluster
+  /// file where there is one, since what it asks for must not be on disk without it, nor it alone.
   logic::Status commit(const logic::Ledger& before, const logic::Ledger& after, std::vector<logic::StoredEvent>& events,
-                       const EventLimits& limits);
+                       const EventLimits& limits, const AppliedFile* file = nullptr);
 
  private:
   explicit LedgerStore(std::unique_ptr<sys::Database> database, std::string path)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What this host shows of itself: its name and addresses, what stands at a path and who may read it, how full a file system is, and
-// what its resolver says.
+// What this host shows of itself: its name and addresses, what stands at a path and who may read it, how full a file
+// system is, and what its resolver says.
 #pragma once
 
 #include <set>

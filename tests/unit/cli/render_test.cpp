@@ -7,11 +7,14 @@
 #include <string>
 
 #include "cli/render_apply.hpp"
+#include "cli/render_ending.hpp"
 #include "cli/render_events.hpp"
 #include "cli/render_nodes.hpp"
+#include "cli/render_plan.hpp"
 #include "cli/render_release.hpp"
 #include "cli/render_status.hpp"
 #include "cli/render_why.hpp"
+#include "cli/time_limit.hpp"
 
 namespace muster::cli {
 namespace {
@@ -102,6 +105,124 @@ TEST(RenderStatus, SaysNothingMoreAboutACompleteGroup) {
             "  deadline in 2 h 51 min (clock+10261): roll back to 0 nodes\n"
             "  last problem 41 s ago: launch of gpu-5: capacity: none left\n"
             "cpu    batch      InService  [##########] 12/12  min 0  open for 2 h 1 min\n");
+}
+
+/// The lines of one group: without the cluster's and Slurm's.
+std::string group_lines(Value group, const View& view) {
+  const std::string text = render_status(status({std::move(group)}), view);
+  return text.substr(text.find("\n\n") + 2);
+}
+
+Value entries(std::initializer_list<Value> items) { return Value(Value::List(items)); }
+
+TEST(RenderStatus, SaysThatAGroupWasRolledBackThoughItIsInService) {
+  Value group = complete_group();
+  group.set("TargetCount", 0);
+  group.set("Ready", 0);
+  group.set("Open", 0);
+  group.set("RolledBack", "3 of 4 nodes ready at the deadline");
+  EXPECT_EQ(group_lines(group, plain_view()),
+            "GROUP  PARTITION  STATUS     READY                    GATE\n"
+            "cpu    batch      InService  [----------] 0/0  min 0  open for 2 h 1 min, rolled back\n"
+            "  ROLLED BACK: 3 of 4 nodes ready at the deadline; muster scale or muster apply tries again\n");
+}
+
+TEST(RenderStatus, NamesTheNodesThatCountAndAreNotUsable) {
+  Value group = complete_group();
+  group.set("Usable", 11);
+  group.set("Unusable",
+            entries({Value::map(
+                {{"Nodes", "cpu-7"}, {"Count", 1}, {"Text", "DOWN (Not responding)"}, {"Since", now - 240}})}));
+  EXPECT_EQ(group_lines(group, plain_view()),
+            "GROUP  PARTITION  STATUS     READY                      GATE\n"
+            "cpu    batch      InService  [##########] 12/12  min 0  open for 2 h 1 min\n"
+            "  12 counted, 11 usable: cpu-7 DOWN (Not responding) for 4 min\n");
+}
+
+TEST(RenderStatus, SaysOfTypesInTroubleWhenTheyAreTriedAgainOrWhatToDo) {
+  Value group = gathering_group();
+  group.set("Troubles",
+            entries({Value::map({{"Text", "instance type p5: capacity, 3 failures in a row: none left"},
+                                 {"RetryAt", now + 80},
+                                 {"Stopped", false}}),
+                     Value::map({{"Text", "instance type p4: capacity, 1 failure in a row: none left"},
+                                 {"Probe", "gpu-3"},
+                                 {"RetryAt", now - 1}}),
+                     Value::map({{"Text", "instance type p3: configuration, 3 failures in a row: no such type"},
+                                 {"Stopped", true},
+                                 {"Advice", "stopped: mend the cluster file"}})}));
+  group.set("GivenUp", entries({Value::map({{"Nodes", "gpu-9"}, {"Text", "5 machines in a row, unhealthy: no GPU"}})}));
+  const std::string text = group_lines(group, plain_view());
+  for (const char* line : {"  instance type p5: capacity, 3 failures in a row: none left; tried again in 1 min 20 s\n",
+                           "  instance type p4: capacity, 1 failure in a row: none left; gpu-3 tries it now\n",
+                           "no such type; stopped: mend the cluster file\n",
+                           "  given up: gpu-9 (5 machines in a row, unhealthy: no GPU); muster replace tries again\n"})
+    EXPECT_NE(text.find(line), std::string::npos) << line << text;
+  EXPECT_EQ(text.find("last problem"), std::string::npos) << "it says no more than the lines before";
+}
+
+TEST(RenderStatus, SaysOfNodesThatLeaveForWhatTheyWaitAndUntilWhen) {
+  Value group = complete_group();
+  group.set("Leaving", entries({Value::map({{"Nodes", "cpu-[1-2]"},
+                                            {"Count", 2},
+                                            {"Text", "to be removed (asked for by uid 0)"},
+                                            {"JobsEach", 1},
+                                            {"Until", now + 7200}}),
+                                Value::map({{"Nodes", "cpu-3"}, {"Count", 1}, {"Text", "to be rebooted (x)"}})}));
+  group.set("Drained", entries({Value::map({{"Nodes", "cpu-4"}, {"Count", 1}, {"Text", "bad fan"}})}));
+  const std::string text = group_lines(group, plain_view());
+  for (const char* line :
+       {"  cpu-[1-2] to be removed (asked for by uid 0): waits for 1 job each, which ends with it in 2 h\n",
+        "  cpu-3 to be rebooted (x)\n", "  drained by somebody else and left alone: cpu-4 (bad fan)\n"})
+    EXPECT_NE(text.find(line), std::string::npos) << line << text;
+}
+
+TEST(RenderStatus, SaysHowMuchOfTheBoundOnWaitingIsSpent) {
+  Value group = gathering_group();
+  group.set("IdleNodeHours", Value::map({{"Spent", 0.25}, {"Limit", 64.0}, {"ReachedAt", now + 3600}}));
+  EXPECT_NE(group_lines(group, plain_view())
+                .find("  0.2 of 64.0 node hours are spent on waiting, all of them in 1 h: then "
+                      "the same\n"),
+            std::string::npos);
+}
+
+TEST(RenderStatus, ShowsTheTypesOfGroupsWhereNotAllRunJobs) {
+  Value login = complete_group();
+  login.set("Name", "front");
+  login.set("NodeType", "login");
+  login.set("Partition", "");
+  const std::string text = render_status(status({complete_group(), login}), plain_view());
+  EXPECT_NE(text.find("cpu    compute  batch      InService"), std::string::npos) << text;
+  EXPECT_NE(text.find("front  login               InService"), std::string::npos) << text;
+}
+
+TEST(RenderStatus, SaysWhyAClusterFailedAndWhatOfSlurmDoesNotFit) {
+  Value answer = status({complete_group()});
+  answer.set("ClusterStatus", "Failed");
+  answer.set("ClusterStatusReason", "controller group ctl: no capacity");
+  answer.set("Warnings", entries({"partition gpu is DOWN"}));
+  EXPECT_EQ(render_status(answer, plain_view())
+                .find("quickstart  Failed\ncontroller group ctl: no capacity\nSlurm 22.05.8 is up\nwarning: partition "
+                      "gpu is DOWN\n"),
+            0U);
+}
+
+TEST(RenderStatus, FitsNarrowTerminalsInColourToo) {
+  Value group = gathering_group();
+  group.set("RolledBack", std::string(100, 'x') + " y " + std::string(100, 'z'));
+  View view = view_of_width(80);
+  view.style.colour = true;
+  std::string line;
+  for (const char c : render_status(status({group}), view)) {
+    if (c != '\n') {
+      line += c;
+      continue;
+    }
+    for (std::size_t at = line.find('\033'); at != std::string::npos; at = line.find('\033'))
+      line.erase(at, line.find('m', at) - at + 1);
+    EXPECT_LE(line.size(), 80U) << line;
+    line.clear();
+  }
 }
 
 TEST(RenderStatus, ShowsHeldJobsWithWhatTheyWaitFor) {
@@ -277,6 +398,72 @@ TEST(RenderApply, SaysWhenThereWasNothingToDo) {
   EXPECT_EQ(render_apply(Value::map({{"Applied", true}}), plain_view()), "applied: there was nothing to change\n");
 }
 
+TEST(RenderPlan, SaysWhatIsDoneAndWhenTheNextThingFallsDue) {
+  const Value answer = Value::map({{"Actions", entries({"launch a machine for gpu-2 (attempt 3)"})},
+                                   {"Events", entries({Value::map({{"EventLevel", "Warn"},
+                                                                   {"NodeName", "gpu-1"},
+                                                                   {"Kind", "MachineFailed"},
+                                                                   {"Description", "attempt 1: boot-timeout"}})})},
+                                   {"NextDeadline", now + 60}});
+  EXPECT_EQ(render_plan(answer, plain_view()),
+            "to do with the next pass:\n"
+            "  launch a machine for gpu-2 (attempt 3)\n"
+            "and told as events:\n"
+            "  Warn gpu-1 MachineFailed: attempt 1: boot-timeout\n"
+            "the next thing falls due by itself in 1 min (clock+60)\n");
+  EXPECT_EQ(render_plan(Value::map(), plain_view()), "nothing to do now\n");
+}
+
+TEST(RenderResync, NamesTheGroupsThatCouldNotBeListed) {
+  const Value answer = Value::map(
+      {{"DryRun", true},
+       {"Failed", entries({Value::map({{"InstanceGroupName", "gpu"}, {"Message", "no answer within 5 s"}})})}});
+  EXPECT_EQ(render_resync(answer, plain_view()),
+            "group gpu: its machines could not be listed: no answer within 5 s\n"
+            "nothing to do now\n"
+            "dry run: nothing was changed\n");
+}
+
+Value ending_nodes() {
+  const auto node = [](const char* name, int jobs, const char* drained, const char* instance, const char* step) {
+    return Value::map({{"Name", name},
+                       {"Group", "gpu"},
+                       {"Jobs", jobs},
+                       {"DrainedByOther", drained},
+                       {"InstanceId", instance},
+                       {"Step", step}});
+  };
+  return Value::map(
+      {{"Nodes", entries({node("gpu-1", 2, "", "i-1", "in-service"), node("gpu-2", 0, "bad fan", "i-2", "ready"),
+                          node("gpu-3", 0, "", "", "waiting"), node("gpu-4", 0, "", "", "departed")})}});
+}
+
+TEST(RenderEnding, NamesBusyNodesAndThoseThatSomebodyElseHasDrained) {
+  const Value status_answer =
+      Value::map({{"Groups", entries({Value::map({{"Name", "gpu"}, {"DrainTimeout", 7200.0}})})}});
+  EXPECT_EQ(render_ending(Ending::deletion, ending_nodes(), {}, status_answer, plain_view()),
+            "2 nodes (gpu-[1-2]): closed to new jobs now; their machines are ended when free of jobs, after 2 h at the "
+            "latest\n"
+            "1 node (gpu-3) without a machine\n"
+            "jobs run on 1 node (gpu-1)\n"
+            "drained by somebody else, and ended all the same: 1 node (gpu-2), \"bad fan\"\n");
+  EXPECT_EQ(render_ending(Ending::replacement, ending_nodes(), {"gpu-1"}, status_answer, plain_view()),
+            "1 node (gpu-1): closed to new jobs now; its machine is ended, with what is on its disks, and another one "
+            "launched when free of jobs, after 2 h at the latest\n"
+            "jobs run on 1 node (gpu-1)\n");
+}
+
+TEST(TimeLimit, IsReadAsOtherCommandsAndAsOurFilesHaveIt) {
+  using std::chrono::minutes;
+  using std::chrono::seconds;
+  EXPECT_EQ(read_time_limit("30m"), logic::Duration{minutes{30}});
+  EXPECT_EQ(read_time_limit("90s"), logic::Duration{seconds{90}});
+  EXPECT_EQ(read_time_limit("2h"), logic::Duration{minutes{120}});
+  EXPECT_EQ(read_time_limit("15 min"), logic::Duration{minutes{15}});
+  for (const char* wrong : {"", "soon", "30", "-1s", "5 weeks", "30m 5s"})
+    EXPECT_FALSE(read_time_limit(wrong)) << wrong;
+}
+
 TEST(JobsToRelease, AreOnlyThoseThatMusterHolds) {
   const auto job = [](int id, const char* state, std::int64_t priority, const char* comment) {
     return Value::map({{"id", id}, {"state", state}, {"priority", priority}, {"admin_comment", comment}});
@@ -286,9 +473,11 @@ TEST(JobsToRelease, AreOnlyThoseThatMusterHolds) {
                                              job(8, "PENDING", 0, ""), job(9, "PENDING", 4294901757, "muster: held"),
                                              job(10, "RUNNING", 0, "muster: held"),
                                              job(11, "PENDING", 0, "held by the admin")})}});
-  const Value::List jobs = jobs_to_release(answer);
-  ASSERT_EQ(jobs.size(), 1U);
-  EXPECT_EQ(jobs[0].integer_or("id"), 7);
+  const auto jobs = jobs_to_release(answer);
+  ASSERT_TRUE(jobs);
+  ASSERT_EQ(jobs->size(), 1U);
+  EXPECT_EQ((*jobs)[0].integer_or("id"), 7);
+  EXPECT_FALSE(jobs_to_release(Value::map())) << "unknown is not none";
 }
 
 TEST(RenderRelease, NamesTheJobs) {

@@ -128,11 +128,30 @@ TEST_F(LedgerStoreTest, ForgetsEventsThatAreTooOld) {
   EXPECT_EQ(found.events[0].sequence, 3);
 }
 
-TEST_F(LedgerStoreTest, RemembersTheAppliedFile) {
-  ASSERT_TRUE(open()->save_file({"c.yaml", "cluster: lab\n", "/etc", logic::time_from_milliseconds(5)}));
+TEST_F(LedgerStoreTest, RemembersTheAppliedFileTogetherWithWhatItAsksFor) {
+  std::vector<StoredEvent> none;
+  const LedgerStore::AppliedFile file{"c.yaml", "cluster: lab\n", "/etc", logic::time_from_milliseconds(5)};
+  ASSERT_TRUE(open()->commit({}, ledger_with(1), none, limits(100), &file));
+  ASSERT_TRUE(open()->commit(ledger_with(1), ledger_with(2), none, limits(100)));
   const auto found = content();
   EXPECT_EQ(found.file.text, "cluster: lab\n");
   EXPECT_EQ(found.file.created_at, logic::time_from_milliseconds(5));
+  EXPECT_TRUE(found.ledger.groups == ledger_with(2).groups);
+}
+
+TEST_F(LedgerStoreTest, ForgetsAClusterAndKeepsItsEvents) {
+  const LedgerStore::AppliedFile file{"c.yaml", "cluster: lab\n", "/etc", logic::time_from_milliseconds(5)};
+  std::vector<StoredEvent> events{event_of("one")};
+  Ledger ledger = ledger_with(1);
+  ledger.cluster.deleting = "uid 0";
+  ASSERT_TRUE(open()->commit({}, ledger, events, limits(100), &file));
+  std::vector<StoredEvent> none;
+  const LedgerStore::AppliedFile nothing;
+  ASSERT_TRUE(open()->commit(ledger, {}, none, limits(100), &nothing));
+  const auto found = content();
+  EXPECT_EQ(found.file.text, "");
+  EXPECT_TRUE(found.ledger == Ledger{});
+  EXPECT_EQ(found.events.size(), 1u);
 }
 
 TEST_F(LedgerStoreTest, RefusesALedgerOfAnotherVersion) {
@@ -153,7 +172,6 @@ TEST_F(LedgerStoreTest, WritesNothingBeforeItIsTakenOver) {
   auto store = open_to_read();
   std::vector<StoredEvent> events{event_of("one")};
   EXPECT_FALSE(store->commit({}, ledger_with(1), events, limits(100)));
-  EXPECT_FALSE(store->save_file({"c.yaml", "cluster: lab\n", "/etc", now_}));
   EXPECT_FALSE(store->confirm_ours());
   EXPECT_FALSE(store->successor());
   EXPECT_EQ(sys::read_file(path())->size(), 0u);
@@ -179,7 +197,6 @@ TEST_F(LedgerStoreTest, OneThatWasTakenOverFromWritesNothingAnyMore) {
   const auto refused = stale->commit(first, second, late, limits(100));
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().message, path() + " was taken over by musterd on head2");
-  EXPECT_FALSE(stale->save_file({"c.yaml", "cluster: lab\n", "/etc", now_}));
   EXPECT_FALSE(stale->try_write(now_));
   EXPECT_FALSE(stale->confirm_ours());
   ASSERT_TRUE(stale->successor());
