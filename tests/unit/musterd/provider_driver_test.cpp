@@ -55,7 +55,7 @@ class ProviderDriverTest : public sys::LoopTest {
   }
   void launch(const std::string& group, int number) {
     driver_->launch(LaunchMachine{GroupName{group}, NodeName{group + "-1"},
-                                  LaunchToken{group + "." + std::to_string(number)}, number});
+                                  LaunchToken{group + "." + std::to_string(number)}, number, ""});
   }
   void run_for(std::size_t results) {
     wanted_ = results;
