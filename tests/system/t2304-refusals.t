@@ -81,7 +81,7 @@ bad=/run/lab/bad.yaml
 refuses "an unknown key" "$bad:11:.*min_cuont" 's/min_count/min_cuont/'
 refuses "a wrong type" "$bad:10:[0-9]+:.*target_count.*many" 's/target_count: 3/target_count: many/'
 refuses "a MinCount above the count" "$bad:11:[0-9]+:.*min_count" 's/min_count: 2/min_count: 4/'
-refuses "two groups with the same node names" "gpu-1" '$a\
+refuses "two groups with the same node names" "found that group gpu" '$a\
   - {name: two, partition: gpu, target_count: 1, provider: local, node_prefix: gpu-, node: {cpus: 1, memory: 1 GiB}}'
 refuses "a partition that slurm.conf lacks" "partition.*nosuch" 's/partition: gpu/partition: nosuch/'
 refuses "a node name that exists already" "taken-2" 's/provider: local/&\n    node_prefix: taken-/'

@@ -77,7 +77,7 @@ check "on 20 nodes" test "$(hosts_in twenty)" = 20
 check "the job for 30 nodes runs" lab_wait "the job to run" 30 job_has_run "$all"
 check "on 30 nodes" test "$(hosts_in thirty)" = 30
 check "meanwhile no call for the other group has been answered" test "$(cluster_provider_log launched mute | wc -l)" = 0
-check "though each of its nodes was asked for" test "$(cluster_provider_log called launch mute | wc -l)" = 4
+check "though each of its nodes was asked for" test "$(cluster_provider_log called launch mute | wc -l)" -ge 4
 check "that group still gathers" group_is mute 'Creating 0/0/4'
 check "30 machines were launched" test "$(cluster_provider_log launched | wc -l)" = 30
 check "none of them twice" test -z "$(cluster_launched_twice)"
