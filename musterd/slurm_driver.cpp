@@ -180,7 +180,8 @@ void SlurmDriver::execute_next(const std::shared_ptr<Batch>& batch) {
   link_->request(std::move(request), timeout_, [this, batch](const Result<Value>& answer) {
     if (!answer) batch->problems.push_back(answer.error().message);
     // A release answers job by job.
-    for (const Value& result : (answer ? *answer : Value()).list_or_empty("results")) {
+    const Value results = answer ? *answer : Value();
+    for (const Value& result : results.list_or_empty("results")) {
       if (result.boolean_or("ok")) continue;
       batch->problems.push_back("release of job " + std::to_string(result.integer_or("id")) + ": " +
                                 result.text_or("error"));
