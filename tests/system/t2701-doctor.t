@@ -80,9 +80,11 @@ service_up() {
 }
 
 # A module that says it was built for this version, whatever it is.
+read -ra compiler <<<"${CXX:-g++}"
+
 module_of_version() {
     printf 'extern "C" { extern const unsigned plugin_version; const unsigned plugin_version = %s; }\n' "$1" >"$LAB_DIR/module.cpp"
-    "${CXX##* }" -shared -fPIC -o "$LAB_DIR/module.so" "$LAB_DIR/module.cpp"
+    "${compiler[@]}" -shared -fPIC -o "$LAB_DIR/module.so" "$LAB_DIR/module.cpp"
     cp "$LAB_DIR/module.so" "$modules/$2.new"
     mv "$modules/$2.new" "$modules/$2"
 }
@@ -94,7 +96,7 @@ skewed_doctor() {
         '  const long result = syscall(SYS_clock_gettime, clock, time);' \
         '  if (clock == CLOCK_REALTIME) time->tv_sec += 400;' \
         '  return static_cast<int>(result);' '}' >"$LAB_DIR/skew.cpp"
-    "${CXX##* }" -shared -fPIC -o "$LAB_DIR/skew.so" "$LAB_DIR/skew.cpp"
+    "${compiler[@]}" -shared -fPIC -o "$LAB_DIR/skew.so" "$LAB_DIR/skew.cpp"
     cluster_run env LD_PRELOAD=/run/lab/skew.so muster --server http://10.77.0.1:6820 doctor
 }
 
