@@ -109,9 +109,7 @@ void GroupPlanner::roll_back(const std::string& why) {
   event(EventLevel::error, "RollbackStarted", nullptr,
         why + "; rolled back from " + counts_text(missed) + " to " + counts_text(group_.counts) +
             "; the group is InService");
-  const auto kept = static_cast<int>(std::count_if(group_.slots.begin(), group_.slots.end(),
-                                                   [](const SlotRecord& slot) { return slot.wish != Wish::remove; }));
-  if (kept > group_.counts.target) send_away(kept - group_.counts.target, DepartureOrder::rollback, "rolled back");
+  plan_size();  // before anything is opened
 }
 
 void GroupPlanner::open_ready_nodes() {

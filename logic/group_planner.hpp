@@ -49,7 +49,7 @@ class GroupPlanner {
   void plan_size();
   void take_back(int number);
   void add_slots(int number);
-  void send_away(int number, DepartureOrder order, const std::string& why);
+  void send_away(int number);
   void forget_departed();
 
   // One slot's record in Slurm (group_records.cpp).

@@ -26,7 +26,7 @@ void GroupPlanner::plan_size() {
   if (kept < group_.counts.target) {
     take_back(group_.counts.target - kept);
   } else if (kept > group_.counts.target) {
-    send_away(kept - group_.counts.target, DepartureOrder::scale_down, "the target is lower");
+    send_away(kept - group_.counts.target);
   }
 }
 
@@ -59,12 +59,16 @@ void GroupPlanner::add_slots(int number) {
             [](const SlotRecord& a, const SlotRecord& b) { return a.index < b.index; });
 }
 
-void GroupPlanner::send_away(int number, DepartureOrder order, const std::string& why) {
+void GroupPlanner::send_away(int number) {
+  // Whom it meets depends on what Slurm has: who is busy, drained by others, reserved. Unknown is not empty.
+  if (spec_.joins_slurm() && (!seen_.nodes || !seen_.reservations)) return;
+  const bool rolls_back = !group_.rolled_back.empty();
+  const auto order = rolls_back ? DepartureOrder::rollback : DepartureOrder::scale_down;
   for (const std::size_t position : choose_departures(group_, seen_, number, order)) {
     SlotRecord& slot = group_.slots[position];
     slot.wish = Wish::remove;
     slot.by_name = false;
-    slot.wish_reason = why;
+    slot.wish_reason = rolls_back ? "rolled back" : "the target is lower";
     slot.wish_since = now_;
     slot.drain_deadline = now_ + spec_.drain_timeout;
   }

@@ -167,6 +167,19 @@ TEST_F(Change, WhatSomebodyElseDrainedOrReservedGoesOnlyByName) {
   EXPECT_EQ(world.slot("gpu-3").state, SlotState::waiting);
 }
 
+TEST_F(Change, NobodyIsSentAwayWhileSlurmCannotBeRead) {
+  FakeWorld world = open_world(3);
+  world.reservations = {{"upkeep", {NodeName{"gpu-3"}}, world.now, no_time}};
+  run_job_on(world, "gpu-2");
+  world.slurm_is_away = true;
+  ASSERT_TRUE(world.scale(2));
+  world.run_until_quiet();
+  for (const SlotRecord& slot : world.group().slots) EXPECT_EQ(slot.wish, Wish::keep) << slot.name.str();
+  world.slurm_is_away = false;
+  world.run_until_quiet();
+  EXPECT_EQ(world.slot("gpu-1").wish, Wish::remove) << "the only one that is neither busy nor reserved";
+}
+
 TEST_F(Change, ReplacingWaitsForTheJobAndKeepsTheName) {
   FakeWorld world = open_world(1);
   const InstanceId before = world.slot("gpu-1").instance;
@@ -313,7 +326,7 @@ TEST_F(Change, ALaunchThatIsUnderWayWhenItsSlotIsRemovedLeavesNoMachineBehind) {
 
 // ---- Launching ----
 
-TEST_F(Change, TriesTheNextInstanceTypeWhenOneHasNoCapacityAndComesBackWithOneProbe) {
+TEST_F(Change, TriesTheNextInstanceTypeWhenOneHasNoCapacityAndTheFirstAgainOnANewRequest) {
   FakeWorld world(4, 0);
   world.spec().instance_types = {"big", "small"};
   world.types_without_capacity = {"big"};
