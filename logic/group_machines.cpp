@@ -328,6 +328,7 @@ void GroupPlanner::forget_machine(SlotRecord& slot) {
   fresh.last_problem_at = slot.last_problem_at;
   fresh.given_up = slot.given_up;
   fresh.our_reason = slot.our_reason;
+  fresh.lifted_reason = slot.lifted_reason;
   fresh.foreign_reason = slot.foreign_reason;
   fresh.generation = slot.generation + 1;
   const bool waits_by_itself = slot.failures > 0 && retry_at <= now_ && slot.state == SlotState::terminating;

@@ -2,6 +2,7 @@
 //
 // What a slot's record in Slurm should be: made, closed, hidden, open, or gone. What others set is left as it is.
 #include <algorithm>
+#include <utility>
 
 #include "logic/group_planner.hpp"
 #include "logic/retry_policy.hpp"
@@ -225,7 +226,7 @@ void GroupPlanner::keep_open(SlotRecord& slot, const SeenNode& node) {
     if (!node.invalid_registration) undrain_.push_back(slot.name);
     return;
   }
-  slot.our_reason.clear();
+  if (!slot.our_reason.empty()) slot.lifted_reason = std::exchange(slot.our_reason, "");
   if (node.base == NodeBase::down && !node.not_responding && !node.failing && !node.rebooting &&
       slot.node_slurmd_alive && is_slurm_fault(node.reason)) {
     resume_.push_back(slot.name);

@@ -115,8 +115,9 @@ struct SlotRecord {
   bool node_slurmd_alive = false;
   std::vector<NodeCheck> checks;
 
-  std::string our_reason;       ///< the drain reason that we set last; empty = none of ours stands
-  std::string foreign_reason;   ///< somebody else's drain reason; the node is theirs until they lift it
+  std::string our_reason;      ///< the drain reason that we set last; empty = none of ours stands
+  std::string lifted_reason;   ///< our last drain that we lifted; a slurmctld that lost its newest state brings it back
+  std::string foreign_reason;  ///< somebody else's drain reason; the node is theirs until they lift it
   bool record_is_over = false;  ///< departed for so long that its record is to be deleted
   std::string refused_action;   ///< an "Action:" reason that was not understood and has been told
 

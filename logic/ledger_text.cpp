@@ -47,6 +47,7 @@ Value slot_to_value(const SlotRecord& slot) {
                      {"node_slurmd_alive", slot.node_slurmd_alive},
                      {"checks", std::move(checks)},
                      {"our_reason", slot.our_reason},
+                     {"lifted_reason", slot.lifted_reason},
                      {"foreign_reason", slot.foreign_reason},
                      {"record_is_over", slot.record_is_over},
                      {"refused_action", slot.refused_action}});
@@ -88,6 +89,7 @@ SlotRecord slot_from_value(const Value& value) {
     slot.checks.push_back({check.text_or("name"), check.boolean_or("ok"), check.text_or("text")});
   }
   slot.our_reason = value.text_or("our_reason");
+  slot.lifted_reason = value.text_or("lifted_reason");
   slot.foreign_reason = value.text_or("foreign_reason");
   slot.record_is_over = value.boolean_or("record_is_over");
   slot.refused_action = value.text_or("refused_action");

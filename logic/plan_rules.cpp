@@ -65,6 +65,9 @@ bool is_foreign_drain(const SlotRecord& slot, const SeenNode& node) {
     reason.remove_suffix(appended.size());
   if (reason.empty() || reason == slot.our_reason || reason == unregistered_reason || is_slurm_fault(reason))
     return false;
+  // Killed just after we lifted it, slurmctld comes back with our drain as it was saved before, and with its time.
+  const bool is_older_than_opening = node.reason_time != no_time && node.reason_time <= slot.state_since;
+  if (reason == slot.lifted_reason && is_older_than_opening) return false;
   // An open node keeps the text of our last drain (24.11); when Slurm then finds it DOWN, nobody has drained it.
   return node.drained || node.failing || !starts_with(reason, "muster: ");
 }

@@ -42,6 +42,7 @@ SlotRecord full_slot() {
   slot.node_slurmd_alive = true;
   slot.checks = {{"munge", true, "good"}, {"gres", false, "7 of 8"}};
   slot.our_reason = "muster: group gpu gathers";
+  slot.lifted_reason = "muster: to be rebooted";
   slot.foreign_reason = "bad fan";
   return slot;
 }
@@ -62,7 +63,7 @@ TEST(LedgerText, NoFieldOfASlotIsLeftOut) {
                                               : *value.as_boolean() != *other->as_boolean();
     EXPECT_TRUE(differs) << key;
   }
-  EXPECT_EQ(full.members().size(), 35u);
+  EXPECT_EQ(full.members().size(), 36u);
 }
 
 TEST(LedgerText, AGroupComesBackAsItWent) {

@@ -289,6 +289,24 @@ TEST_F(Change, AnAdminsDownIsLeftAlone) {
   EXPECT_EQ(world.slot("gpu-1").foreign_reason, "smells of smoke");
 }
 
+TEST_F(Change, ADrainOfOursThatSlurmctldBringsBackFromBeforeIsLiftedAgainAndANewOneWithItsWordsIsNot) {
+  FakeWorld world = open_world(1);
+  const std::string ours = gathering_reason(world.spec().name);
+  world.run_until_quiet();
+  world.node("gpu-1").drained = true;
+  world.node("gpu-1").reason = ours;
+  world.node("gpu-1").reason_time = world.now - minutes{1};
+  world.run_until_quiet();
+  EXPECT_FALSE(world.node("gpu-1").drained);
+  EXPECT_EQ(world.events_of_kind("NodeDrainedByOther"), 0);
+  world.pass_time(minutes{5});
+  world.node("gpu-1").drained = true;
+  world.node("gpu-1").reason = ours;
+  world.node("gpu-1").reason_time = world.now;
+  world.run_until_quiet();
+  EXPECT_TRUE(world.node("gpu-1").drained) << "somebody drained it, whatever the words";
+}
+
 TEST_F(Change, ADeletedGroupEndsItsMachinesAndRecordsAndStaysGone) {
   FakeWorld world = open_world(2);
   ASSERT_TRUE(world.command(DeleteGroup{world.spec().name}));
