@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "logic/field_reader.hpp"
+#include "logic/group_planner.hpp"
 #include "logic/plan.hpp"
 
 namespace muster::logic {
@@ -156,6 +157,7 @@ class Runner {
 
   CommandOutcome take() { return std::move(outcome_); }
   Ledger& ledger() { return outcome_.ledger; }
+  std::vector<Event>& events() { return outcome_.events; }
 
   void forget_troubles(GroupRecord& group) {
     group.troubles.clear();
@@ -298,8 +300,11 @@ CommandOutcome take_file(const ClusterSpec& spec, const Ledger& ledger, const st
   }
   for (const GroupSpec& group : spec.groups) {
     const auto found = groups.find(group.name);
-    if (found == groups.end() || !found->second.deleting.empty()) continue;
-    runner.set_counts(found->second, {group.target_count, group.min_count});
+    if (found == groups.end()) {
+      groups.emplace(group.name, new_group(group, now, runner.events()));
+    } else if (found->second.deleting.empty()) {
+      runner.set_counts(found->second, {group.target_count, group.min_count});
+    }
   }
   return runner.take();
 }

@@ -65,8 +65,8 @@ Result<CommandOutcome> run_command(const ClusterSpec& spec, const Ledger& ledger
                                    const std::string& by, Time now);
 
 /// What applying a file does to the ledger: its counts are the newest request, also where a command or a rollback had
-/// changed them; back-offs are forgotten; groups that were deleted and are named no more are forgotten, named ones
-/// begin anew.
+/// changed them; back-offs are forgotten; new groups begin; groups that were deleted are forgotten, and begin anew
+/// where the file names them.
 CommandOutcome take_file(const ClusterSpec& spec, const Ledger& ledger, const std::string& by, Time now);
 
 }  // namespace muster::logic

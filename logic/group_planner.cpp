@@ -73,14 +73,23 @@ void GroupPlanner::run() {
 
 void GroupPlanner::begin_group() {
   if (!group_.name.empty()) return;
-  group_.name = spec_.name;
-  group_.created_at = now_;
-  group_.counts = {spec_.target_count, spec_.min_count};
-  group_.gathering_since = now_;
-  group_.deadline = now_ + spec_.deadline;
-  event(EventLevel::info, "GroupCreating", nullptr,
-        "target " + std::to_string(spec_.target_count) + ", MinCount " + std::to_string(spec_.min_count) +
-            ", deadline in " + duration_text(spec_.deadline));
+  group_ = new_group(spec_, now_, plan_.events);
+}
+
+GroupRecord new_group(const GroupSpec& spec, Time now, std::vector<Event>& events) {
+  GroupRecord group;
+  group.name = spec.name;
+  group.created_at = now;
+  group.counts = {spec.target_count, spec.min_count};
+  group.gathering_since = now;
+  group.deadline = now + spec.deadline;
+  Event event;
+  event.kind = "GroupCreating";
+  event.group = spec.name;
+  event.text = "target " + std::to_string(spec.target_count) + ", MinCount " + std::to_string(spec.min_count) +
+               ", deadline in " + duration_text(spec.deadline);
+  events.push_back(std::move(event));
+  return group;
 }
 
 void GroupPlanner::take_mail() {

@@ -125,6 +125,8 @@ class GroupPlanner {
   std::vector<Action> machine_actions_;
 };
 
+/// A group as it begins, and the event that tells so.
+GroupRecord new_group(const GroupSpec& spec, Time now, std::vector<Event>& events);
 /// Node time of machines that wait behind the closed gate, in the present gathering.
 Duration idle_node_time(const GroupRecord& group, Time now);
 

@@ -693,7 +693,7 @@ void Head::check_and_take(LedgerStore::AppliedFile file, logic::ClusterSpec spec
   ApplyOutcome outcome;
   outcome.changes = logic::describe_changes(state_.spec, state_.ledger, spec);
   outcome.warnings = logic::warnings_against_slurm(spec, *state_.facts);
-  logic::CommandOutcome taken = logic::take_file(spec, state_.ledger, "uid " + std::to_string(by), sys::now());
+  const logic::CommandOutcome taken = logic::take_file(spec, state_.ledger, "uid " + std::to_string(by), sys::now());
   logic::Seen seen = look_at_all(true);
   // What came in meanwhile belongs to the passes.
   seen.launch_results.clear();
@@ -701,20 +701,20 @@ void Head::check_and_take(LedgerStore::AppliedFile file, logic::ClusterSpec spec
   seen.reboot_results.clear();
   seen.reports.clear();
   seen.machines.clear();
-  logic::Plan plan = logic::plan(spec, taken.ledger, seen, sys::now());
-  plan.events.insert(plan.events.begin(), taken.events.begin(), taken.events.end());
+  const logic::Plan plan = logic::plan(spec, taken.ledger, seen, sys::now());
   for (const Action& action : plan.actions) outcome.plan.push_back(logic::describe(action));
   if (dry_run) return done(std::move(outcome));
 
   file.created_at = state_.spec ? state_.created_at : sys::now();
-  if (const Status written = commit(plan.ledger, plan.events, &file); !written) {
+  if (const Status written = commit(taken.ledger, taken.events, &file); !written) {
     return done(logic::retry_error("the ledger cannot be written, so nothing was changed: " + written.error().message));
   }
   log(LogLevel::notice, "cluster_applied", {{"file", file.name}, {"changes", std::to_string(outcome.changes.size())}});
   state_.created_at = file.created_at;
   state_.spec = std::move(spec);
   providers_.configure(*state_.spec);
-  // The groups exist from now on: the first thing a person asks next is their status.
+  // The groups exist from now on: the first thing a person asks next is their status. The plan was for telling; what it
+  // decides is written down by the pass that also does it.
   if (changed_) changed_();
   done(std::move(outcome));
   request_pass();

@@ -155,7 +155,11 @@ class FakeWorld {
   }
   bool open_group() { return command(OpenGroup{spec().name}); }
   /// The cluster file is applied (again).
-  void apply_file() { ledger = take_file(wanted, ledger, "uid 0", now).ledger; }
+  void apply_file() {
+    CommandOutcome outcome = take_file(wanted, ledger, "uid 0", now);
+    ledger = std::move(outcome.ledger);
+    events.insert(events.end(), outcome.events.begin(), outcome.events.end());
+  }
 
   // ---- The provider ----
   void provider_has(const LaunchToken& token, const std::string& instance) {

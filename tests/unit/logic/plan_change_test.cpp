@@ -35,6 +35,19 @@ class Change : public ::testing::Test {
   static void end_job_on(FakeWorld& world, const std::string& name) { world.node(name).base = NodeBase::idle; }
 };
 
+TEST_F(Change, AnAppliedFileBeginsItsGroupsAndDecidesNothingElse) {
+  FakeWorld world(2, 1);
+  world.apply_file();
+  EXPECT_EQ(world.group().deadline, world.now + hours{3});
+  EXPECT_TRUE(world.group().slots.empty()) << "slots, records and launches are the passes' own";
+  world.run_until_quiet();
+  EXPECT_EQ(world.events_of_kind("GroupCreating"), 1);
+  world.bring_up("gpu-1");
+  const Ledger before = world.ledger;
+  world.apply_file();
+  EXPECT_TRUE(world.ledger == before) << "the same file again";
+}
+
 TEST_F(Change, TheNewestTargetWinsAndIncrementsAdd) {
   FakeWorld world = open_world(2);
   ASSERT_TRUE(world.scale(5));
