@@ -56,8 +56,9 @@ World make_world(int groups, int nodes_per_group) {
     }
   }
   // A ledger in which everything is in service, with the texts of real life.
-  world.seen.nodes = nodes;
+  world.seen.nodes = std::make_shared<const SeenNodes>();
   world.ledger = plan(world.wanted, world.ledger, world.seen, world.now).ledger;
+  world.seen.nodes = nodes;
   for (auto& [name, group] : world.ledger.groups) {
     group.gate_open = true;
     group.status = GroupStatus::in_service;

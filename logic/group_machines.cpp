@@ -59,7 +59,7 @@ void GroupPlanner::plan_waiting(SlotRecord& slot, const SeenNode* node) {
   // No machine before its slot has been read back as FUTURE+DRAIN: there must be no moment in which a job could slip
   // in.
   if (!slot.foreign_reason.empty()) return;
-  if (spec_.joins_slurm() && !is_slot_prepared(node)) return;
+  if (spec_.joins_slurm() && !is_slot_prepared(slot, node)) return;
   if (launches_under_way_ >= provider_.max_launches) return;
   const LaunchChoice choice = choose_type(spec_, group_, now_);
   if (!choice.type) return fall_due(choice.next_try);
@@ -78,8 +78,8 @@ void GroupPlanner::plan_waiting(SlotRecord& slot, const SeenNode* node) {
 }
 
 // Its record is there and takes no job.
-bool GroupPlanner::is_slot_prepared(const SeenNode* node) const {
-  if (!node || !node->drained) return false;
+bool GroupPlanner::is_slot_prepared(const SlotRecord& slot, const SeenNode* node) const {
+  if (!node || !node->drained || !slot.has_record) return false;
   return spec_.registration == Registration::slurm_conf ? !node->has_jobs() : node->base == NodeBase::future;
 }
 
@@ -125,7 +125,7 @@ void GroupPlanner::plan_booting(SlotRecord& slot, const SeenNode* node) {
         slot, FailureClass::configuration,
         "its address is " + slot.address + ", slurm.conf has " + node->address + " for it (node_addresses)", true);
   }
-  const bool slot_is_prepared = is_slot_prepared(node) && node->address == slot.address;
+  const bool slot_is_prepared = is_slot_prepared(slot, node) && node->address == slot.address;
   if (registered_already) {
     move_to(slot, SlotState::registering, spec_.register_timeout);
   } else if (slot_is_prepared) {
@@ -327,6 +327,7 @@ void GroupPlanner::forget_machine(SlotRecord& slot) {
   fresh.last_problem = slot.last_problem;
   fresh.last_problem_at = slot.last_problem_at;
   fresh.given_up = slot.given_up;
+  fresh.has_record = slot.has_record;
   fresh.our_reason = slot.our_reason;
   fresh.lifted_reason = slot.lifted_reason;
   fresh.foreign_reason = slot.foreign_reason;

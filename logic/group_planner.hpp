@@ -56,6 +56,7 @@ class GroupPlanner {
   void plan_record(SlotRecord& slot);
   void plan_address(const SlotRecord& slot, const SeenNode& node);
   void plan_listed_record(SlotRecord& slot);
+  void note_taken_name(SlotRecord& slot);
   bool may_prune(const SlotRecord& slot, const SeenNode& node);
   void note_foreign_drain(SlotRecord& slot, const SeenNode& node);
   void note_asked_action(SlotRecord& slot, const SeenNode& node);
@@ -81,7 +82,7 @@ class GroupPlanner {
   void forget_machine(SlotRecord& slot);
   bool asks_again(const SlotRecord& slot) const;
   Time answer_known_by(const SlotRecord& slot) const;
-  bool is_slot_prepared(const SeenNode* node) const;
+  bool is_slot_prepared(const SlotRecord& slot, const SeenNode* node) const;
 
   // The gate (group_gate.cpp).
   void plan_gate();

@@ -37,11 +37,13 @@ void GroupPlanner::plan_record(SlotRecord& slot) {
   if (!node) {
     if (is_departed) return;
     create_.push_back(slot.name);
+    slot.has_record = true;
     if (!slot.our_reason.empty() || was_registered(slot)) lost_records_.push_back(slot.name);
     slot.our_reason.clear();
     if (may_be_registered(slot)) registration_lost(slot, "its record is gone from Slurm");
     return;
   }
+  if (!slot.has_record) return note_taken_name(slot);
   note_asked_action(slot, *node);
   note_foreign_drain(slot, *node);
   if (is_departed && node->base == NodeBase::future) {
@@ -74,14 +76,25 @@ void GroupPlanner::plan_record(SlotRecord& slot) {
   }
 }
 
+// Somebody else's node has the name. It is not touched, and nothing is launched for the slot.
+void GroupPlanner::note_taken_name(SlotRecord& slot) {
+  const std::string text = "Slurm has a node of this name that muster did not make; it is left alone";
+  if (slot.last_problem == text) return;
+  slot.last_problem = text;
+  slot.last_problem_at = now_;
+  event(EventLevel::error, "NameTaken", &slot, text);
+}
+
 // A record that comes from a line of slurm.conf is made and deleted by writing the file (node_file.hpp); here it is
 // only opened and closed.
 void GroupPlanner::plan_listed_record(SlotRecord& slot) {
   const SeenNode* node = seen_node(slot);
   if (!node) {
+    slot.has_record = true;  // the file makes it
     if (may_be_registered(slot) && !slot.record_is_over) registration_lost(slot, "Slurm no longer has it");
     return;
   }
+  if (!slot.has_record) return note_taken_name(slot);
   note_asked_action(slot, *node);
   note_foreign_drain(slot, *node);
   if (slot.state == SlotState::in_service && slot.wish == Wish::keep) return keep_open(slot, *node);

@@ -44,10 +44,13 @@ void GroupPlanner::take_back(int number) {
 
 void GroupPlanner::add_slots(int number) {
   if (number == 0) return;
+  // A name that Slurm has already is somebody else's: the next one is taken. Unknown is not empty.
+  if (spec_.joins_slurm() && !seen_.nodes) return;
   std::set<int> taken;
   for (const SlotRecord& slot : group_.slots) taken.insert(slot.index);
   for (int index = 1; number > 0; ++index) {
     if (taken.count(index) > 0) continue;
+    if (spec_.joins_slurm() && seen_.nodes->count(spec_.node_name(index)) > 0) continue;
     SlotRecord slot;
     slot.name = spec_.node_name(index);
     slot.index = index;
@@ -79,7 +82,8 @@ void GroupPlanner::forget_departed() {
   const auto is_gone = [&](const SlotRecord& slot) {
     if (slot.wish != Wish::remove || slot.state != SlotState::waiting) return false;
     const bool has_line = spec_.registration == Registration::slurm_conf && !slot.record_is_over;
-    return !spec_.joins_slurm() || (seen_.nodes && !seen_node(slot) && (!has_line || slot.our_reason.empty()));
+    return !spec_.joins_slurm() || !slot.has_record ||
+           (seen_.nodes && !seen_node(slot) && (!has_line || slot.our_reason.empty()));
   };
   group_.slots.erase(std::remove_if(group_.slots.begin(), group_.slots.end(), is_gone), group_.slots.end());
   if (!group_.deleting.empty() && group_.slots.empty() && group_.orphans.empty() && !group_.deleted) {

@@ -115,6 +115,7 @@ struct SlotRecord {
   bool node_slurmd_alive = false;
   std::vector<NodeCheck> checks;
 
+  bool has_record = false;     ///< its record in Slurm was made by us; another one of that name is somebody else's node
   std::string our_reason;      ///< the drain reason that we set last; empty = none of ours stands
   std::string lifted_reason;   ///< our last drain that we lifted; a slurmctld that lost its newest state brings it back
   std::string foreign_reason;  ///< somebody else's drain reason; the node is theirs until they lift it

@@ -15,7 +15,7 @@ void for_each_listed(const ClusterSpec& spec, const Ledger& ledger, Each each) {
       continue;
     for (const SlotRecord& slot : record->second.slots) {
       const auto position = static_cast<std::size_t>(slot.index - 1);
-      if (!slot.record_is_over && position < group.node_addresses.size())
+      if (slot.has_record && !slot.record_is_over && position < group.node_addresses.size())
         each(group, slot, group.node_addresses[position]);
     }
   }

@@ -377,6 +377,7 @@ void Head::list_machines() {
     const auto record = state_.ledger.groups.find(group.name);
     if (provider == state_.spec->providers.end() || record == state_.ledger.groups.end()) continue;
     const bool has_machines =
+        !record->second.orphans.empty() ||
         std::any_of(record->second.slots.begin(), record->second.slots.end(),
                     [](const logic::SlotRecord& slot) { return slot.state != logic::SlotState::waiting; });
     Time& last = listed_at_[group.name];

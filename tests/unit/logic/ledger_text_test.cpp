@@ -41,6 +41,7 @@ SlotRecord full_slot() {
   slot.node_slurmd_start = 4;
   slot.node_slurmd_alive = true;
   slot.checks = {{"munge", true, "good"}, {"gres", false, "7 of 8"}};
+  slot.has_record = true;
   slot.our_reason = "muster: group gpu gathers";
   slot.lifted_reason = "muster: to be rebooted";
   slot.foreign_reason = "bad fan";
@@ -63,7 +64,7 @@ TEST(LedgerText, NoFieldOfASlotIsLeftOut) {
                                               : *value.as_boolean() != *other->as_boolean();
     EXPECT_TRUE(differs) << key;
   }
-  EXPECT_EQ(full.members().size(), 36u);
+  EXPECT_EQ(full.members().size(), 37u);
 }
 
 TEST(LedgerText, AGroupComesBackAsItWent) {

@@ -180,6 +180,37 @@ TEST_F(Change, WhatSomebodyElseDrainedOrReservedGoesOnlyByName) {
   EXPECT_EQ(world.slot("gpu-3").state, SlotState::waiting);
 }
 
+TEST_F(Change, ANodeThatSomebodyElseMadeKeepsItsNameAndTheNextNumberIsTaken) {
+  FakeWorld world = open_world(2);
+  SeenNode theirs;
+  theirs.base = NodeBase::idle;
+  theirs.slurmd_start_time = world.now;
+  world.nodes()[NodeName{"gpu-3"}] = theirs;
+  ASSERT_TRUE(world.scale(4));
+  world.run_until_quiet();
+  EXPECT_FALSE(has_slot(world, "gpu-3"));
+  EXPECT_TRUE(has_slot(world, "gpu-5"));
+  EXPECT_EQ(world.node("gpu-3").base, NodeBase::idle);
+  EXPECT_FALSE(world.node("gpu-3").drained);
+}
+
+TEST_F(Change, ANodeThatTakesTheNameBeforeItsRecordIsMadeIsLeftAlone) {
+  FakeWorld world(1, 0);
+  Plan plan = world.decide();  // the slot and its record are decided
+  plan.ledger.groups.begin()->second.slots[0].has_record = false;
+  plan.actions.clear();
+  world.act(plan);
+  SeenNode theirs;
+  theirs.base = NodeBase::idle;
+  theirs.slurmd_start_time = world.now;
+  world.nodes()[NodeName{"gpu-1"}] = theirs;
+  world.run_until_quiet();
+  EXPECT_EQ(world.node("gpu-1").base, NodeBase::idle);
+  EXPECT_FALSE(world.node("gpu-1").drained);
+  EXPECT_EQ(world.launch_calls, 0);
+  EXPECT_EQ(world.events_of_kind("NameTaken"), 1);
+}
+
 TEST_F(Change, NobodyIsSentAwayWhileSlurmCannotBeRead) {
   FakeWorld world = open_world(3);
   world.reservations = {{"upkeep", {NodeName{"gpu-3"}}, world.now, no_time}};
