@@ -396,7 +396,8 @@ std::string slurm_conf_lines(const ClusterSpec& spec) {
   std::string text =
       "# For cluster " + spec.name + ". Partitions take nodes by NodeSet: never name dynamic nodes here.\n";
   text += "# MaxNodeCount counts the nodes of this file too: add yours, and room to grow.\n";
-  text += "MaxNodeCount=" + std::to_string(slots) + "\n";
+  // With 0 slurmctld does not start ("no nodes configured").
+  text += "MaxNodeCount=" + std::to_string(std::max<std::size_t>(slots, 1)) + "\n";
   if (!gres_types.empty()) {
     text += "GresTypes=";
     for (const std::string& type : gres_types) text += (type == *gres_types.begin() ? "" : ",") + type;

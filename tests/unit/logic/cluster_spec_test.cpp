@@ -115,6 +115,14 @@ TEST(ClusterSpec, PrintsNodeSetsByFeatureAndNeverNodeNamesForSlurmConf) {
   EXPECT_EQ(lines.find("gpu-1"), std::string::npos);
 }
 
+TEST(ClusterSpec, PrintsLinesThatSlurmctldStartsWithWhereAllGroupsBeginEmpty) {
+  Value group = good_group();
+  group.set("target_count", std::int64_t{0});
+  group.set("min_count", std::int64_t{0});
+  const std::string lines = slurm_conf_lines(*parse({group}));
+  EXPECT_NE(lines.find("MaxNodeCount=1\n"), std::string::npos) << "0 is no number of nodes for it: " << lines;
+}
+
 TEST(FieldReader, ReadsDurationsAndSizesWithTheirUnitsOnly) {
   EXPECT_EQ(parse_duration("90 s"), std::chrono::seconds{90});
   EXPECT_EQ(parse_duration("3h"), std::chrono::hours{3});
