@@ -221,9 +221,7 @@ void GroupPlanner::plan_leaving(SlotRecord& slot, const SeenNode* node) {
   if (slot.state == SlotState::launching) return plan_launching(slot);
   if (spec_.joins_slurm()) {
     if (!seen_.nodes) return;
-    const bool takes_jobs =
-        node && node->is_registered() && !node->drained && node->base != NodeBase::down && !node->failing;
-    if (takes_jobs) return;  // closed in this pass, and read back before anything else
+    if (node && node->is_registered() && takes_jobs(*node)) return;  // closed in this pass, and read back first
     if (node && node->has_jobs()) {
       if (now_ < slot.drain_deadline) return fall_due(slot.drain_deadline);
       event(EventLevel::warn, "DrainTimedOut", &slot,

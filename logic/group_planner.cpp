@@ -2,6 +2,7 @@
 #include "logic/group_planner.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "logic/field_reader.hpp"
 #include "logic/launch_trouble.hpp"
@@ -197,6 +198,8 @@ void GroupPlanner::take_reboot_result(SlotRecord& slot, const RebootResult& resu
 void GroupPlanner::take_report(SlotRecord& slot, const NodeReport& report) {
   if (slot.state == SlotState::waiting || slot.state == SlotState::launching || slot.state == SlotState::terminating)
     return;
+  if (!report.boot_id.empty() && report.boot_id == slot.refused_boot_id) return;
+  if (!report.boot_id.empty() && report.boot_id == slot.earlier_boot_id) refuse_rival(slot);
   const bool is_other_boot = !slot.boot_id.empty() && !report.boot_id.empty() && slot.boot_id != report.boot_id;
   if (is_other_boot && slot.state == SlotState::rebooting) {
     event(EventLevel::info, "MachineRebooted", &slot, "as it was asked for; it is checked and registered again");
@@ -210,6 +213,11 @@ void GroupPlanner::take_report(SlotRecord& slot, const NodeReport& report) {
     slot.node_slurmd_alive = false;
     if (slot.state != SlotState::booting) move_to(slot, SlotState::booting, spec_.boot_timeout);
   }
+  if (is_other_boot) {
+    // Whoever still waits for news of the earlier boot is answered, and so shows that it is alive.
+    slot.earlier_boot_id = slot.boot_id;
+    ++slot.generation;
+  }
   if (!report.boot_id.empty()) slot.boot_id = report.boot_id;
   if (!report.address.empty()) slot.address = report.address;
   if (report.step == NodeStep::failed && slot.node_step != step_name(NodeStep::failed))
@@ -221,8 +229,21 @@ void GroupPlanner::take_report(SlotRecord& slot, const NodeReport& report) {
   slot.checks = report.checks;
 }
 
+// A boot that was taken to be over reports again: it was no reboot, but another machine with the same instance id,
+// cloned together with its identity. The one that was there first keeps the node.
+void GroupPlanner::refuse_rival(SlotRecord& slot) {
+  event(EventLevel::error, "IdentityClaimedTwice", &slot,
+        "another machine, at " + slot.address + ", reports under the id of this node's machine, " +
+            slot.instance.str() + "; it is refused");
+  slot.refused_boot_id = slot.boot_id;
+  slot.boot_id = slot.earlier_boot_id;
+  slot.earlier_boot_id.clear();
+  ++slot.generation;
+}
+
 // A machine that carries a token of this group, but of an attempt that is over: its launch was taken for failed, or its
-// answer was lost in a crash. Seen in two lists, it is ended.
+// answer was lost in a crash. Or a second one of a present attempt, from a provider that is not idempotent after all:
+// that it is one too many shows in a list that has the node's own machine, too. Seen in two lists, it is ended.
 void GroupPlanner::end_orphans(const Seen::Machines& list) {
   std::unordered_map<LaunchToken, const SlotRecord*> by_token;
   std::unordered_map<InstanceId, const SlotRecord*> by_instance;
@@ -230,10 +251,19 @@ void GroupPlanner::end_orphans(const Seen::Machines& list) {
     if (!slot.token.empty()) by_token.emplace(slot.token, &slot);
     if (!slot.instance.empty()) by_instance.emplace(slot.instance, &slot);
   }
+  const auto is_over = [](const SeenMachine& machine) {
+    return machine.state == "terminated" || machine.state == "stopping";
+  };
+  std::set<InstanceId> listed;
+  for (const SeenMachine& machine : list.machines) {
+    if (!is_over(machine)) listed.insert(machine.instance);
+  }
   std::map<InstanceId, Time> orphans;
   for (const SeenMachine& machine : list.machines) {
-    if (machine.state == "terminated" || machine.state == "stopping") continue;
-    if (by_token.count(machine.token) > 0 || by_instance.count(machine.instance) > 0) continue;
+    if (is_over(machine) || by_instance.count(machine.instance) > 0) continue;
+    const auto attempt = by_token.find(machine.token);
+    const bool is_twin = attempt != by_token.end() && listed.count(attempt->second->instance) > 0;
+    if (attempt != by_token.end() && !is_twin) continue;
     const std::string& token = machine.token.str();
     if (!is_token_of(spec_, cluster_, group_.created_at, token)) continue;
     const auto known = group_.orphans.find(machine.instance);
@@ -247,7 +277,8 @@ void GroupPlanner::end_orphans(const Seen::Machines& list) {
     told.group = spec_.name;
     told.node = NodeName{token.substr(cluster_.size() + 1, token.rfind('.') - cluster_.size() - 1)};
     told.instance = machine.instance;
-    told.text = "machine " + machine.instance.str() + " is of an earlier attempt (" + token + ") and is ended";
+    told.text = "machine " + machine.instance.str() + " is " +
+                (is_twin ? "a second one of this launch" : "of an earlier attempt") + " (" + token + ") and is ended";
     machine_actions_.emplace_back(TerminateMachine{spec_.name, told.node, machine.instance, machine.token});
     plan_.events.push_back(std::move(told));
   }

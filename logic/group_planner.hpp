@@ -38,6 +38,7 @@ class GroupPlanner {
   void take_terminate_result(SlotRecord& slot, const TerminateResult& result);
   void take_reboot_result(SlotRecord& slot, const RebootResult& result);
   void take_report(SlotRecord& slot, const NodeReport& report);
+  void refuse_rival(SlotRecord& slot);
   void take_mail();
   void take_list();
   void take_absence(SlotRecord& slot, const Seen::Machines& list);

@@ -47,7 +47,11 @@ void GroupPlanner::plan_record(SlotRecord& slot) {
   note_asked_action(slot, *node);
   note_foreign_drain(slot, *node);
   if (is_departed && node->base == NodeBase::future) {
-    if (may_prune(slot, *node)) delete_.push_back(slot.name);
+    if (may_prune(slot, *node)) {
+      delete_.push_back(slot.name);
+    } else {
+      plan_address(slot, *node);  // another machine may get the one that it had
+    }
     return;
   }
   if (mend_gres(slot, *node)) return;
@@ -62,7 +66,7 @@ void GroupPlanner::plan_record(SlotRecord& slot) {
     // No machine of ours stands behind this record, so it must be hidden and take no job.
     if (!node->has_jobs()) {
       to_future_.push_back(slot.name);
-      if (!slot.our_reason.empty() && !node->drained && slot.state != SlotState::rebooting)
+      if (!slot.our_reason.empty() && takes_jobs(*node) && slot.state != SlotState::rebooting)
         closed_again_.push_back(slot.name);
     } else {
       keep_closed(slot, *node);
@@ -227,7 +231,7 @@ void GroupPlanner::keep_closed(SlotRecord& slot, const SeenNode& node) {
   if (slot.wish != Wish::keep && (node.base == NodeBase::down || node.failing)) return;  // takes no job as it is
   // A FUTURE record takes no job, drained or not: that its drain is missing is our own doing (ReturnToFuture clears
   // it).
-  if (!node.drained && !slot.our_reason.empty() && node.base != NodeBase::future) closed_again_.push_back(slot.name);
+  if (!slot.our_reason.empty() && takes_jobs(node)) closed_again_.push_back(slot.name);
   slot.our_reason = reason;
   drain_[reason].push_back(slot.name);
 }

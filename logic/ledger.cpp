@@ -76,9 +76,10 @@ auto tied(const SlotRecord& slot) {
                   slot.by_name, slot.wish_reason, slot.wish_since, slot.drain_deadline, slot.attempt,
                   slot.instance_type, slot.token, slot.instance, slot.address, slot.launched_at, slot.missing_since,
                   slot.failures, slot.last_failure, slot.last_problem, slot.last_problem_at, slot.given_up,
-                  slot.slurmd_start, slot.generation, slot.boot_id, slot.node_step, slot.node_message,
-                  slot.node_slurmd_start, slot.node_slurmd_alive, slot.checks, slot.has_record, slot.our_reason,
-                  slot.lifted_reason, slot.foreign_reason, slot.refused_action, slot.record_is_over);
+                  slot.slurmd_start, slot.generation, slot.boot_id, slot.earlier_boot_id, slot.refused_boot_id,
+                  slot.node_step, slot.node_message, slot.node_slurmd_start, slot.node_slurmd_alive, slot.checks,
+                  slot.has_record, slot.our_reason, slot.lifted_reason, slot.foreign_reason, slot.refused_action,
+                  slot.record_is_over);
 }
 
 auto tied(const GroupRecord& group) {

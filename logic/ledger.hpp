@@ -108,8 +108,10 @@ struct SlotRecord {
   int slurmd_start = 0;         ///< how many slurmd starts were allowed on this machine; noded starts up to this number
   std::int64_t generation = 0;  ///< grows when what noded is to be told has changed
 
-  std::string boot_id;    ///< of the machine that reports
-  std::string node_step;  ///< as reported: introduced, checking, ready, starting, running, failed
+  std::string boot_id;          ///< of the machine that reports
+  std::string earlier_boot_id;  ///< the one before; a boot that is over does not report again
+  std::string refused_boot_id;  ///< of another machine that reports under this one's instance id
+  std::string node_step;        ///< as reported: introduced, checking, ready, starting, running, failed
   std::string node_message;
   int node_slurmd_start = 0;  ///< the start number that its slurmd was started for
   bool node_slurmd_alive = false;

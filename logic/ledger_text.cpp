@@ -41,6 +41,8 @@ Value slot_to_value(const SlotRecord& slot) {
                      {"slurmd_start", slot.slurmd_start},
                      {"generation", slot.generation},
                      {"boot_id", slot.boot_id},
+                     {"earlier_boot_id", slot.earlier_boot_id},
+                     {"refused_boot_id", slot.refused_boot_id},
                      {"node_step", slot.node_step},
                      {"node_message", slot.node_message},
                      {"node_slurmd_start", slot.node_slurmd_start},
@@ -82,6 +84,8 @@ SlotRecord slot_from_value(const Value& value) {
   slot.slurmd_start = int_member(value, "slurmd_start");
   slot.generation = value.integer_or("generation");
   slot.boot_id = value.text_or("boot_id");
+  slot.earlier_boot_id = value.text_or("earlier_boot_id");
+  slot.refused_boot_id = value.text_or("refused_boot_id");
   slot.node_step = value.text_or("node_step");
   slot.node_message = value.text_or("node_message");
   slot.node_slurmd_start = int_member(value, "node_slurmd_start");

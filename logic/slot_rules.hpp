@@ -36,6 +36,11 @@ inline bool has_passed_checks(const SlotRecord& slot) {
          slot.node_step == step_name(NodeStep::running);
 }
 
+/// As far as its state tells, jobs may start on it.
+inline bool takes_jobs(const SeenNode& node) {
+  return node.base != NodeBase::future && node.base != NodeBase::down && !node.drained && !node.failing;
+}
+
 /// Slurm reaches its slurmd.
 inline bool answers_slurm(const SeenNode& node) {
   return node.is_registered() && !node.not_responding && node.base != NodeBase::down;

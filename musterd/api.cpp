@@ -394,7 +394,7 @@ void Api::events(const HttpRequest& request, Responder respond) {
   });
 }
 
-Value Api::assignment(const InstanceId& instance) const {
+Value Api::assignment(const InstanceId& instance, const std::string& boot_id) const {
   const logic::Time now = sys::now();
   const Head::SlotPlace place = head_.find_slot(instance);
   logic::Assignment assignment;
@@ -402,6 +402,10 @@ Value Api::assignment(const InstanceId& instance) const {
   if (!place.slot || !place.spec) {
     assignment.message =
         "machine " + instance.str() + " is not (or no longer) one of this cluster's; waiting to be known";
+    return logic::assignment_body(assignment, "", "");
+  }
+  if (head_.is_refused(instance, boot_id)) {
+    assignment.message = "another machine is " + instance.str() + " and reports as that; two cannot have one id";
     return logic::assignment_body(assignment, "", "");
   }
   const logic::HeadState& state = head_.state();
@@ -415,7 +419,9 @@ Value Api::assignment(const InstanceId& instance) const {
   assignment.gres = spec.gres;
   assignment.cpus = spec.cpus;
   assignment.memory_mib = spec.memory_mib;
-  assignment.slurmd_start = slot.slurmd_start;
+  // slurmd starts on a boot that the planner knows of, and on no other.
+  const bool is_known_boot = slot.boot_id.empty() || boot_id.empty() || slot.boot_id == boot_id;
+  assignment.slurmd_start = is_known_boot ? slot.slurmd_start : 0;
   assignment.runs_slurmd = spec.joins_slurm();
   assignment.has_line = spec.registration == logic::Registration::slurm_conf;
   assignment.conf_server = head_.settings().conf_server;
@@ -436,13 +442,14 @@ void Api::sync_node(const HttpRequest& request, Responder respond) {
     return respond(
         validation_error("Address: expected a numeric address, since the request came over the local socket"));
   const InstanceId instance = report->instance;
-  head_.note_heard(instance);
+  const std::string boot_id = report->boot_id;
+  head_.note_heard(instance, boot_id);
   const std::int64_t known = request.body.integer_or("KnownGeneration");
   head_.take_report(*std::move(report));
-  wait(wait_seconds(request.body), [this, instance, known, respond](bool last) {
+  wait(wait_seconds(request.body), [this, instance, boot_id, known, respond](bool last) {
     // The node asks its other servers then.
     if (is_refused_on_standby(respond)) return true;
-    Value answer = assignment(instance);
+    Value answer = assignment(instance, boot_id);
     if (answer.integer_or("Generation") == known && !last) return false;
     answer.set("HeadTime", logic::to_seconds(sys::now()));
     respond(HttpReply::ok(std::move(answer)));

@@ -88,7 +88,7 @@ class Api {
                      std::function<logic::Value(const Outcome&)> view);
   void answer_waiting();
 
-  logic::Value assignment(const logic::InstanceId& instance) const;
+  logic::Value assignment(const logic::InstanceId& instance, const std::string& boot_id) const;
   logic::Value events_after(std::int64_t sequence, std::size_t limit, const logic::GroupName& group) const;
   /// Answers and returns false where the named cluster is not ours.
   bool names_our_cluster(const sys::HttpRequest& request, const sys::Responder& respond) const;

@@ -514,7 +514,7 @@ void Head::end_deleted_cluster() {
 
 void Head::take_report(logic::NodeReport report) {
   const SlotPlace place = find_slot(report.instance);
-  if (!place.slot) return;
+  if (!place.slot || is_refused(report.instance, report.boot_id)) return;
   const logic::SlotRecord& slot = *place.slot;
   const bool is_news = slot.boot_id != report.boot_id || slot.address != report.address ||
                        slot.node_step != logic::step_name(report.step) || slot.node_message != report.message ||
@@ -529,8 +529,13 @@ void Head::take_report(logic::NodeReport report) {
   request_pass();
 }
 
-void Head::note_heard(const InstanceId& instance) {
-  if (find_slot(instance).slot) state_.heard_at[instance] = sys::now();
+void Head::note_heard(const InstanceId& instance, const std::string& boot_id) {
+  if (find_slot(instance).slot && !is_refused(instance, boot_id)) state_.heard_at[instance] = sys::now();
+}
+
+bool Head::is_refused(const InstanceId& instance, const std::string& boot_id) const {
+  const SlotPlace place = find_slot(instance);
+  return place.slot && !boot_id.empty() && place.slot->refused_boot_id == boot_id;
 }
 
 Result<std::string> Head::run_command(const logic::Command& command, std::int64_t by) {

@@ -62,7 +62,9 @@ class Head {
   /// What a noded says; taken in with the next pass, which is at once if it is news.
   void take_report(logic::NodeReport report);
   /// A request of the machine's noded came in.
-  void note_heard(const logic::InstanceId& instance);
+  void note_heard(const logic::InstanceId& instance, const std::string& boot_id);
+  /// This boot belongs to another machine than the one whose id it says.
+  bool is_refused(const logic::InstanceId& instance, const std::string& boot_id) const;
   /// Decides on a command and writes it down; what it asks for is done by the passes that follow. by is the caller's
   /// uid. The answer is the sentence for who asked.
   logic::Result<std::string> run_command(const logic::Command& command, std::int64_t by);

@@ -179,10 +179,12 @@ class FakeWorld {
   }
 
   // ---- The nodes ----
-  void report(const std::string& name, NodeStep step) {
+  /// boot: the boot id that it says; empty = that of the slot's machine.
+  void report(const std::string& name, NodeStep step, const std::string& boot = "") {
     NodeReport report;
     report.instance = slot(name).instance;
-    report.boot_id = "boot-" + report.instance.str() + "-" + std::to_string(boots_[report.instance]);
+    report.boot_id =
+        boot.empty() ? "boot-" + report.instance.str() + "-" + std::to_string(boots_[report.instance]) : boot;
     report.address = spec().node_addresses.empty()
                          ? "10.0.0." + std::to_string(std::hash<std::string>{}(name) % 250 + 1)
                          : spec().node_addresses[static_cast<std::size_t>(slot(name).index - 1)];

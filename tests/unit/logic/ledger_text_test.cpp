@@ -36,6 +36,8 @@ SlotRecord full_slot() {
   slot.slurmd_start = 4;
   slot.generation = 11;
   slot.boot_id = "b";
+  slot.earlier_boot_id = "a";
+  slot.refused_boot_id = "c";
   slot.node_step = "running";
   slot.node_message = "well";
   slot.node_slurmd_start = 4;
@@ -64,7 +66,7 @@ TEST(LedgerText, NoFieldOfASlotIsLeftOut) {
                                               : *value.as_boolean() != *other->as_boolean();
     EXPECT_TRUE(differs) << key;
   }
-  EXPECT_EQ(full.members().size(), 37u);
+  EXPECT_EQ(full.members().size(), 39u);
 }
 
 TEST(LedgerText, AGroupComesBackAsItWent) {
