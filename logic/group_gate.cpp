@@ -115,9 +115,10 @@ void GroupPlanner::roll_back(const std::string& why) {
 void GroupPlanner::open_ready_nodes() {
   for (SlotRecord& slot : group_.slots) {
     if (slot.state != SlotState::ready || slot.wish != Wish::keep || !slot.foreign_reason.empty()) continue;
-    if (spec_.joins_slurm() && !seen_node(slot)) continue;  // the read that it became ready by is older than this pass
+    const SeenNode* node = seen_node(slot);
+    if (spec_.joins_slurm() && !node) continue;  // the read that it became ready by is older than this pass
     move_to(slot, SlotState::in_service);
-    if (spec_.joins_slurm()) undrain_.push_back(slot.name);
+    if (spec_.joins_slurm()) undrain(slot, *node);
   }
 }
 

@@ -20,6 +20,7 @@ bool is_own_registration(const SlotRecord& slot, const SeenNode& node) {
 
 constexpr int slurmd_starts_at_most = 3;
 constexpr std::size_t arrivals_kept = 16;
+constexpr Duration soonest_look = std::chrono::milliseconds{100};
 /// So many machines in a row that failed the same deterministic way: the next one will, too.
 constexpr int failures_before_giving_up = 5;
 
@@ -153,6 +154,9 @@ void GroupPlanner::plan_registering(SlotRecord& slot, const SeenNode* node) {
   if (!seen_.nodes && slot.deadline < now_ + spec_.register_timeout / 2) {
     slot.deadline = now_ + spec_.register_timeout;  // unknown is not empty: Slurm may have it since long
   }
+  // Nobody tells when a slurmd has registered, which is a moment after its start; often it is the one that jobs wait
+  // for.
+  if (started) fall_due(now_ + std::max(soonest_look, (now_ - slot.state_since) / 2));
   const bool is_busy = node && node->has_jobs();  // a node that was open before: its jobs come first
   if (slot.deadline <= now_ && slot.foreign_reason.empty() && !is_busy) {
     if (!started) why_not = "its slurmd did not start: " + slot.node_message;

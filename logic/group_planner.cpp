@@ -63,6 +63,7 @@ void GroupPlanner::run() {
   }
   for (SlotRecord& slot : group_.slots) plan_machine(slot);
   plan_gate();
+  put_reasons_back();
   forget_departed();
   tell_status();
   emit_batches();
@@ -413,7 +414,8 @@ void GroupPlanner::emit_batches() {
     addresses_.group = spec_.name;
     plan_.actions.emplace_back(std::move(addresses_));
   }
-  if (!undrain_.empty()) plan_.actions.emplace_back(UndrainNodes{spec_.name, std::move(undrain_)});
+  for (auto& [are_idle, names] : undrain_)
+    plan_.actions.emplace_back(UndrainNodes{spec_.name, std::move(names), are_idle});
   if (!resume_.empty()) plan_.actions.emplace_back(ResumeNodes{spec_.name, std::move(resume_)});
   for (Action& action : machine_actions_) plan_.actions.push_back(std::move(action));
 }

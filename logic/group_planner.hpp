@@ -64,6 +64,8 @@ class GroupPlanner {
   bool mend_gres(SlotRecord& slot, const SeenNode& node);
   void keep_closed(SlotRecord& slot, const SeenNode& node);
   void keep_open(SlotRecord& slot, const SeenNode& node);
+  void put_reasons_back();
+  void undrain(const SlotRecord& slot, const SeenNode& node);
   void registration_lost(SlotRecord& slot, const std::string& how);
   std::string closing_reason(const SlotRecord& slot) const;
 
@@ -117,7 +119,8 @@ class GroupPlanner {
   std::vector<NodeName> create_;
   std::vector<NodeName> delete_;
   std::map<std::string, std::vector<NodeName>> drain_;  ///< by reason
-  std::vector<NodeName> undrain_;
+  std::vector<const SlotRecord*> without_reason_;       ///< drained by us, but the record does not say so
+  std::map<bool, std::vector<NodeName>> undrain_;       ///< by whether they are idle
   std::vector<NodeName> resume_;
   std::vector<NodeName> to_future_;
   SetAddresses addresses_;

@@ -182,9 +182,11 @@ bool GroupPlanner::mend_gres(SlotRecord& slot, const SeenNode& node) {
 }
 
 void GroupPlanner::plan_address(const SlotRecord& slot, const SeenNode& node) {
-  const bool machine_arrived = slot.state == SlotState::booting && !slot.address.empty() && has_passed_checks(slot);
-  if (!machine_arrived && may_be_registered(slot)) return;
-  const std::string wanted = machine_arrived ? slot.address : placeholder_address;
+  // As soon as it is known: each update of a node makes slurmctld's scheduler run, and then not again for some seconds,
+  // which the job that waits for this node would have to wait too.
+  const bool is_known = slot.state == SlotState::booting && !slot.address.empty();
+  if (!is_known && may_be_registered(slot)) return;
+  const std::string wanted = is_known ? slot.address : placeholder_address;
   if (node.address == wanted) return;
   addresses_.names.push_back(slot.name);
   addresses_.addresses.push_back(wanted);
@@ -233,14 +235,26 @@ void GroupPlanner::keep_closed(SlotRecord& slot, const SeenNode& node) {
   // it).
   if (!slot.our_reason.empty() && takes_jobs(node)) closed_again_.push_back(slot.name);
   slot.our_reason = reason;
-  drain_[reason].push_back(slot.name);
+  if (text_is_missing && !text_is_old) {
+    without_reason_.push_back(&slot);
+  } else {
+    drain_[reason].push_back(slot.name);
+  }
+}
+
+// Slurm drops the text of a drain at registration (22.05, 26.05). It is put back for people, but not where the gate has
+// opened meanwhile: an update more is what the scheduler, and so the job, would wait for.
+void GroupPlanner::put_reasons_back() {
+  for (const SlotRecord* slot : without_reason_) {
+    if (slot->state != SlotState::in_service) drain_[slot->our_reason].push_back(slot->name);
+  }
 }
 
 void GroupPlanner::keep_open(SlotRecord& slot, const SeenNode& node) {
   if (!slot.foreign_reason.empty()) return;
   if (node.drained) {
     // The opening did not reach this one, or Slurm itself drained it and has taken a good registration since.
-    if (!node.invalid_registration) undrain_.push_back(slot.name);
+    if (!node.invalid_registration) undrain(slot, node);
     return;
   }
   if (!slot.our_reason.empty()) slot.lifted_reason = std::exchange(slot.our_reason, "");
@@ -248,6 +262,10 @@ void GroupPlanner::keep_open(SlotRecord& slot, const SeenNode& node) {
       slot.node_slurmd_alive && is_slurm_fault(node.reason)) {
     resume_.push_back(slot.name);
   }
+}
+
+void GroupPlanner::undrain(const SlotRecord& slot, const SeenNode& node) {
+  undrain_[node.base == NodeBase::idle && !node.completing].push_back(slot.name);
 }
 
 void GroupPlanner::registration_lost(SlotRecord& slot, const std::string& how) {

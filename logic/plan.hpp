@@ -38,6 +38,8 @@ struct DrainNodes {
 struct UndrainNodes {
   GroupName group;
   std::vector<NodeName> names;
+  /// Slurm uses idle nodes at once; those that have jobs it asks to register again before they get more.
+  bool are_idle = false;
 };
 /// Brings opened nodes back that Slurm itself has set DOWN and that respond again.
 struct ResumeNodes {

@@ -28,7 +28,10 @@ struct ToRequest {
         {{"op", "update"}, {"names", names_value(action.names)}, {"state", "DRAIN"}, {"reason", action.reason}});
   }
   Value operator()(const logic::UndrainNodes& action) const {
-    return Value::map({{"op", "update"}, {"names", names_value(action.names)}, {"state", "UNDRAIN"}});
+    // UNDRAIN leaves a node unused until it has registered again, which is a second for slurmctld's next round and
+    // three more for the scheduler's.
+    const char* state = action.are_idle ? "IDLE" : "UNDRAIN";
+    return Value::map({{"op", "update"}, {"names", names_value(action.names)}, {"state", state}});
   }
   Value operator()(const logic::ResumeNodes& action) const {
     return Value::map({{"op", "update"}, {"names", names_value(action.names)}, {"state", "RESUME"}});

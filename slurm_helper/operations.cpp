@@ -63,6 +63,7 @@ Value unchanged(const Value& request) {
 std::optional<std::uint32_t> state_of(const std::string& name) {
   static const std::map<std::string, std::uint32_t> states = {
       {"DRAIN", static_cast<std::uint32_t>(NODE_STATE_DRAIN)},
+      {"IDLE", NODE_STATE_IDLE},
       {"UNDRAIN", static_cast<std::uint32_t>(NODE_STATE_UNDRAIN)},
       {"RESUME", static_cast<std::uint32_t>(NODE_RESUME)},
       {"FUTURE", NODE_STATE_FUTURE},
@@ -176,7 +177,7 @@ Value Operations::update(const Value& request) {
   const auto names = texts(request, "names");
   if (!names) return bad_request("update: \"names\" has to be a list of node names");
   const auto state = state_of(request.text_or("state"));
-  if (!state) return bad_request("update: \"state\" has to be DRAIN, UNDRAIN, RESUME, FUTURE or DOWN");
+  if (!state) return bad_request("update: \"state\" has to be DRAIN, IDLE, UNDRAIN, RESUME, FUTURE or DOWN");
   std::string node_names = compress_names(*names);
   std::string reason = request.text_or("reason");
   update_node_msg_t message = new_node_message(node_names);

@@ -40,6 +40,13 @@ responds() {
     [[ $(node_state "$1") != *'*'* && $(node_state "$1") != *NOT_RESPONDING* ]]
 }
 
+all_respond() {
+    local node
+    for node in $1; do
+        responds "$node" || { echo "node $node"; return 1; }
+    done
+}
+
 all_have() {
     local nodes=$1 node
     shift
@@ -75,6 +82,10 @@ submit() {
 
 drain() {
     lab_exec scontrol update nodename="$1" state=DRAIN reason=muster:gathering
+}
+
+open_idle() {
+    lab_exec scontrol update nodename="$1" state=IDLE
 }
 
 undrain() {
@@ -208,14 +219,34 @@ facts_about_wrong_shape() {
 }
 
 facts_about_opening() {
-    local result=0
+    local result=0 job
     local began=${EPOCHREALTIME/./}
-    undrain 'g[1-4]' || result=$?
+    open_idle 'g[1-4]' || result=$?
+    check "State=IDLE of a list with an INVALID_REG node reports an error" test "$result" -ne 0
+    check "State=IDLE with one bad node in the list still opens the others" all_have "g1 g2 g3" '!DRAIN'
+    check "nodes opened so count as responding" all_respond "g1 g2 g3"
+    check "a waiting job runs after State=IDLE" lab_wait "the waiting job to run" 15 job_has_run "$waiting"
+    note "State=IDLE to job end: $(((${EPOCHREALTIME/./} - began) / 1000)) ms"
+    check "the job over all nodes runs after State=IDLE" lab_wait "the other job to run" 15 job_has_run "$everywhere"
+    refute "State=IDLE of a FUTURE record is refused" open_idle g8
+    check "and leaves its DRAIN" state_has g8 FUTURE DRAIN
+
+    job=$(lab_exec sbatch --parsable -p gpu -w g1 -o /dev/null --wrap 'sleep 60')
+    lab_wait "the long job to run" 15 job_is "$job" RUNNING
+    drain g1
+    refute "State=IDLE of a drained node with a job is refused" open_idle g1
+    undrain g1
+    check "UNDRAIN of it is not" state_has g1 '!DRAIN'
+    check "and its job lives on" job_is "$job" RUNNING
+    lab_exec scancel "$job"
+    lab_wait "g1 to be idle" 15 state_has g1 IDLE '!COMPLETING'
+
+    result=0
+    drain 'g[1-2]'
+    undrain 'g[1-2],g4' || result=$?
     check "UNDRAIN of a list with an INVALID_REG node reports an error" test "$result" -ne 0
-    check "UNDRAIN with one bad node in the list still opens the others" all_have "g1 g2 g3" '!DRAIN'
-    check "a waiting job runs after UNDRAIN" lab_wait "the waiting job to run" 15 job_has_run "$waiting"
-    note "UNDRAIN to job end: $(((${EPOCHREALTIME/./} - began) / 1000)) ms"
-    check "the job over all nodes runs after UNDRAIN" lab_wait "the other job to run" 15 job_has_run "$everywhere"
+    check "UNDRAIN with one bad node in the list still opens the others" all_have "g1 g2" '!DRAIN'
+    check "they are reached soon" lab_wait "g1 and g2 to respond" 10 all_respond "g1 g2"
 
     drain g4
     lab_machine_kill g4
@@ -232,13 +263,20 @@ facts_about_opening() {
     check "UNDRAIN of a FUTURE record removes its DRAIN, so only nodes that are there may be opened" \
         state_has g8 FUTURE '!DRAIN'
     drain g8
+    # Cut off, since a slurmd that registers again, as UNDRAIN asks it to, brings its node back (ReturnToService=2).
+    lab_machine_cut g2
     lab_exec scontrol update nodename=g2 state=DOWN reason=test
     drain g2
     undrain g2
     check "a DOWN node stays DOWN after UNDRAIN" state_has g2 DOWN '!DRAIN'
+    drain g2
+    open_idle g2
+    check "State=IDLE takes a DOWN node for an idle one, so only nodes seen idle may be opened by it" state_has g2 IDLE
+    lab_exec scontrol update nodename=g2 state=DOWN reason=test
+    lab_machine_mend g2
     # A slurmd that registers meanwhile brings it back by itself (ReturnToService=2), and then RESUME is refused.
     lab_exec scontrol update nodename=g2 state=RESUME || :
-    check "and RESUME brings it back" lab_wait "g2 to be idle" 10 state_has g2 IDLE
+    check "and RESUME brings it back" lab_wait "g2 to be idle" 30 state_has g2 IDLE
 }
 
 facts_about_ways_round() {

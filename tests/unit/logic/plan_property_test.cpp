@@ -166,6 +166,7 @@ class Chaos {
         for (const NodeName& name : undrain->names) {
           ASSERT_FALSE(nodes.at(name).drained && nodes.at(name).reason == "admin") << "lifts an admin's drain";
           ASSERT_NE(nodes.at(name).base, NodeBase::future) << "opens a slot without a machine";
+          ASSERT_FALSE(undrain->are_idle && nodes.at(name).base != NodeBase::idle) << "takes a node for idle";
         }
       }
       if (const auto* drain = std::get_if<DrainNodes>(&action)) check_names(drain->names);

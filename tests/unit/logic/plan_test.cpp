@@ -78,13 +78,22 @@ TEST(Plan, TakesBackAMachineWhoseLaunchAnswerWasLost) {
   EXPECT_EQ(plan.ledger.groups.at(GroupName{"gpu"}).slots[0].instance, InstanceId{"i-lost"});
 }
 
-TEST(Plan, LetsSlurmdStartOnlyAfterChecksPassedAndTheAddressIsReadBack) {
+TEST(Plan, LetsSlurmdStartOnlyAfterChecksPassed) {
   FakeWorld world(1, 1);
   world.run_until_quiet();
   EXPECT_EQ(world.slot("gpu-1").state, SlotState::booting);
   world.report("gpu-1", NodeStep::checking);
   world.run_until_quiet();
+  EXPECT_EQ(world.node("gpu-1").address, world.slot("gpu-1").address) << "told to Slurm as soon as it is known";
   EXPECT_EQ(world.slot("gpu-1").slurmd_start, 0);
+  world.report("gpu-1", NodeStep::ready);
+  world.commit(world.decide());
+  EXPECT_EQ(world.slot("gpu-1").slurmd_start, 1);
+}
+
+TEST(Plan, LetsSlurmdStartOnlyAfterTheAddressIsReadBack) {
+  FakeWorld world(1, 1);
+  world.run_until_quiet();
   world.report("gpu-1", NodeStep::ready);
   const Plan plan = world.decide();
   ASSERT_EQ(world.count<SetAddresses>(plan), 1u);
@@ -215,6 +224,50 @@ TEST(Plan, TakesADrainWithOurWordsForTheAdminsOnceTheNodeIsOpen) {
   world.run_until_quiet();
   EXPECT_TRUE(world.node("gpu-1").drained);
   EXPECT_EQ(ready_count(world.group()), 0);
+}
+
+TEST(Plan, OpensIdleNodesForUseAtOnceButNotThoseWithJobs) {
+  FakeWorld world(2, 2);
+  world.run_until_quiet();
+  world.bring_up("gpu-1");
+  world.node("gpu-1").base = NodeBase::mixed;  // a job got in while somebody had opened it
+  world.report("gpu-2", NodeStep::ready);
+  world.run_until_quiet();
+  world.slurmd_registers("gpu-2");
+  world.report("gpu-2", NodeStep::running);
+  const Plan plan = world.decide();
+  std::map<std::string, bool> idle;
+  for (const Action& action : plan.actions) {
+    if (const auto* undrain = std::get_if<UndrainNodes>(&action)) idle[names_text(undrain->names)] = undrain->are_idle;
+  }
+  EXPECT_EQ(idle, (std::map<std::string, bool>{{"gpu-1", false}, {"gpu-2", true}}));
+}
+
+TEST(Plan, LooksAgainSoonWhileASlurmdRegistersAndEverLessOften) {
+  FakeWorld world(1, 1);
+  world.run_until_quiet();
+  world.report("gpu-1", NodeStep::ready);
+  world.run_until_quiet();
+  world.report("gpu-1", NodeStep::running);
+  world.run_until_quiet();
+  EXPECT_EQ(world.decide().next_deadline, world.now + std::chrono::milliseconds{100});
+  world.pass_time(std::chrono::seconds{2});
+  EXPECT_EQ(world.decide().next_deadline, world.now + std::chrono::seconds{1});
+}
+
+TEST(Plan, PutsItsReasonBackThatSlurmDroppedButNotOnNodesThatItOpens) {
+  FakeWorld world(2, 2);
+  world.slurm_drops_reasons_at_registration = true;
+  world.run_until_quiet();
+  world.bring_up("gpu-1");
+  EXPECT_EQ(world.node("gpu-1").reason, gathering_reason(world.spec().name));
+  world.report("gpu-2", NodeStep::ready);
+  world.run_until_quiet();
+  world.slurmd_registers("gpu-2");
+  world.report("gpu-2", NodeStep::running);
+  const Plan plan = world.decide();
+  EXPECT_EQ(world.count<UndrainNodes>(plan), 1u);
+  EXPECT_EQ(world.count<DrainNodes>(plan), 0u);
 }
 
 TEST(Plan, OpensANodeAgainThatTheFirstOpeningDidNotReach) {
