@@ -256,8 +256,8 @@ TEST(Views, ASlotThatWaitsForItsTurnSaysSo) {
 
 TEST(Views, ASlotThatWaitsForSlurmSaysForWhat) {
   FakeWorld world(1, 0);
+  world.commit(world.decide());  // the slot is there, and what it asks Slurm for is not done yet
   world.slurm_is_away = true;
-  world.run_until_quiet();
   expect_has(message_of(world, "gpu-1"), "waits for its record in Slurm");
   HeadState state = state_of(world);
   state.slurm_is_up = false;
