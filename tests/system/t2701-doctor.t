@@ -40,6 +40,11 @@ verdict_of() {
     doctor --json | jq -r --arg check "$1" '.Findings[] | select(.Check == $check).Verdict'
 }
 
+# verdict_is CHECK VERDICT
+verdict_is() {
+    [[ $(verdict_of "$1") == "$2" ]] || { echo "$1: $(verdict_of "$1")"; return 1; }
+}
+
 # --- breaking things ---------------------------------------------------------------------------------------------------
 
 # set_conf SED: changes slurm.conf, beginning with the good one.
@@ -153,7 +158,7 @@ check "ReturnToService is named" complains Problem ReturnToService "1: .*stays D
 with_conf 's/^GresTypes=.*//'
 check "a missing GresTypes is named" complains Problem GresTypes "lacks gpu" "GresTypes=gpu"
 with_conf 's/^NodeSet=.*//; s/^PartitionName=gpu .*/PartitionName=gpu Nodes=ALL/'
-check "a partition over all nodes needs no NodeSet" test "$(verdict_of NodeSet)" = OK
+check "a partition over all nodes needs no NodeSet" verdict_is NodeSet OK
 with_conf 's/^PartitionName=gpu .*/NodeSet=old Feature=old\nPartitionName=gpu Nodes=old/'
 check "a partition without the group's nodes is named" complains Problem "partition gpu" "does not take in" "add muster_gpu"
 with_conf 's/^SlurmctldParameters=.*//; $a SuspendTime=600\nSuspendProgram=/bin/true\nResumeProgram=/bin/true'
@@ -237,12 +242,12 @@ check "and once all that is mended, doctor is content again" is_content
 # What is not there says something too.
 service_down musterd
 check "a musterd that is away is a problem" complains Problem musterd "nobody listens" "systemctl start musterd"
-check "and Slurm is looked at without it" test "$(verdict_of slurmctld)" = OK
-check "with its settings" test "$(verdict_of ReturnToService)" = OK
+check "and Slurm is looked at without it" lab_wait "slurmctld to be fine" 60 verdict_is slurmctld OK
+check "with its settings" lab_wait "its settings to be fine" 60 verdict_is ReturnToService OK
 service_down slurmctld
 set_conf 's/^ReturnToService=.*/ReturnToService=0/'
 check "with slurmctld away too, slurm.conf is looked at" complains Problem ReturnToService "0: " "ReturnToService=2"
-check "and so is the module" test "$(verdict_of job_submit/muster)" = OK
+check "and so is the module" verdict_is job_submit/muster OK
 set_conf
 service_up slurmctld
 service_up musterd
