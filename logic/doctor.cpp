@@ -447,8 +447,17 @@ Findings check_topology(const Look& look) {
   std::set<NodeName> missing = our_names(look.all);
   constexpr int first_with_topology_key = 2505;
   const bool has_key = version && version->release() >= first_with_topology_key;
-  const std::string key =
+  std::string key =
       has_key ? "; 'scontrol update nodename=NAME topology=TOPOLOGY:UNIT' moves a node that is there already" : "";
+  for (const GroupSpec& group : look.all.spec->groups) {
+    if (group.topology.empty()) continue;
+    if (has_key) {
+      for (const NodeName& name : our_names(look.all, &group)) missing.erase(name);  // made with their Topology=
+    } else {
+      key += "; Slurm takes group " + group.name.str() + "'s topology: from 25.05 on only";
+    }
+  }
+  if (missing.empty()) return {fine("TopologyPlugin", plugin + ", and the groups say their topology")};
   if (!look.all.topology_nodes) {
     return {unknown("TopologyPlugin",
                     plugin + ": topology.conf could not be read; no job runs on nodes that it does not list",

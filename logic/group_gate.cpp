@@ -141,6 +141,8 @@ void GroupPlanner::tell_status() {
   } else if (group_.gathering == Gathering::creating || group_.gathering == Gathering::updating) {
     group_.status = group_.gathering == Gathering::creating ? GroupStatus::creating : GroupStatus::updating;
     group_.status_reason = progress;
+    if (needs_launches && stopped != group_.troubles.end())
+      group_.status_reason += "; launching is stopped: " + stopped->second.problem;
   } else if (group_.gathering == Gathering::floor) {
     group_.status = GroupStatus::degraded;
     group_.status_reason = progress + "; closed to new jobs (gate: floor)";

@@ -79,6 +79,9 @@ Result<SlurmFacts> read_slurm_facts(const Value& config_answer, const Value& par
 /// GresTypes lacks. One sentence a line, with FILE:LINE:COLUMN.
 Status check_against_slurm(const ClusterSpec& spec, const Ledger& ledger, const SlurmFacts& facts,
                            const SeenNodes& nodes);
+/// Whether MaxNodeCount has room for what a command adds; none is refused that adds nothing.
+Status check_room(const ClusterSpec& spec, const Ledger& before, const Ledger& after, const SlurmFacts& facts,
+                  const SeenNodes& nodes);
 
 /// What looks wrong but may be meant.
 std::vector<std::string> warnings_against_slurm(const ClusterSpec& spec, const SlurmFacts& facts);

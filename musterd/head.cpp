@@ -542,6 +542,12 @@ Result<std::string> Head::run_command(const logic::Command& command, std::int64_
   if (!state_.spec) return logic::absent_error("there is no cluster yet; muster apply -f FILE makes one");
   auto outcome = logic::run_command(*state_.spec, state_.ledger, command, "uid " + std::to_string(by), sys::now());
   if (!outcome) return outcome.error();
+  if (state_.facts && state_.nodes) {
+    if (const Status fits =
+            logic::check_room(*state_.spec, state_.ledger, outcome->ledger, *state_.facts, *state_.nodes);
+        !fits)
+      return fits.error();
+  }
   if (const Status written = commit(outcome->ledger, outcome->events); !written)
     return logic::retry_error("the ledger cannot be written, so nothing was changed: " + written.error().message);
   if (changed_) changed_();

@@ -139,6 +139,8 @@ facts_about_refusals() {
     check "a MinCount above the target is refused" says 'gpu: expected a MinCount of 0 to the target \(2\), found 3' muster scale gpu --min 3
     check "a negative target is refused" says 'expected a target of 0 to 6758, found -1' muster scale gpu -- -1
     check "a number that no int holds is refused" says 'expected a target of 0 to 6758' muster scale gpu 99999999999999
+    check "more than MaxNodeCount has room for is refused" says "expected slurm.conf's MaxNodeCount to be .* or more .*, found 32" muster scale gpu 60
+    check "also when nodes are added" says "MaxNodeCount" muster add gpu 60
     check "scale without a number is refused" says 'needs a target, --min, or both' muster scale gpu
     check "adding none is refused" says 'expected 1 to 6758 nodes to add, found 0' muster add gpu 0
     check "a node that is nobody's is refused" says '"gpu-99" is no node' muster remove gpu-99 --yes

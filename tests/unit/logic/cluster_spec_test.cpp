@@ -213,5 +213,32 @@ TEST(CheckAgainstSlurm, SaysHowLargeMaxNodeCountMustBe) {
       std::string::npos);
 }
 
+TEST(CheckRoom, RefusesOnlyWhatAsksForMoreRecordsThanSlurmHasRoomFor) {
+  const ClusterSpec spec = *parse({good_group()});
+  SeenNodes nodes;
+  Ledger before;
+  GroupRecord& group = before.groups[spec.groups.front().name];
+  group.counts.target = 6;
+  for (int index = 1; index <= 6; ++index) {
+    SlotRecord slot;
+    slot.name = spec.groups.front().node_name(index);
+    group.slots.push_back(slot);
+    nodes[slot.name] = {};
+  }
+  const auto with_target = [&](int target) {
+    Ledger after = before;
+    after.groups.begin()->second.counts.target = target;
+    return after;
+  };
+  EXPECT_TRUE(check_room(spec, before, with_target(8), slurm_with(8), nodes));
+  const Status refused = check_room(spec, before, with_target(9), slurm_with(8), nodes);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message,
+            "expected slurm.conf's MaxNodeCount to be 9 or more (6 nodes there, 3 to make), found 8; set it and "
+            "restart slurmctld once");
+  EXPECT_TRUE(check_room(spec, with_target(9), with_target(9), slurm_with(8), nodes)) << "a command that adds nothing";
+  EXPECT_TRUE(check_room(spec, with_target(9), with_target(7), slurm_with(6), nodes)) << "one that takes away";
+}
+
 }  // namespace
 }  // namespace muster::logic

@@ -200,6 +200,21 @@ INSTANTIATE_TEST_SUITE_P(
                         },
                         "TopologyPlugin", Verdict::problem, "does not list cpu-[2-3],gpu-[2-3]",
                         "add them to a switch"},
+                    Row{"TopologyOfAGroupThatSlurmDoesNotTake",
+                        [](World& world) {
+                          use_topology(world, "24.11.5");
+                          world.topology_nodes.emplace();
+                          world.spec.groups[0].topology = "default:rack7";
+                        },
+                        "TopologyPlugin", Verdict::problem, "does not list cpu-[1-3],gpu-[1-3]",
+                        "Slurm takes group gpu's topology: from 25.05 on only"},
+                    Row{"TopologyThatOneGroupSays",
+                        [](World& world) {
+                          use_topology(world, "26.05.5");
+                          world.topology_nodes.emplace();
+                          world.spec.groups[0].topology = "default:rack7";
+                        },
+                        "TopologyPlugin", Verdict::problem, "does not list cpu-[1-3],", "topology=TOPOLOGY:UNIT"},
                     Row{"TopologyUnreadable", [](World& world) { use_topology(world, "26.05.5"); }, "TopologyPlugin",
                         Verdict::unknown, "could not be read", "topology=TOPOLOGY:UNIT"},
                     Row{"NoConfiglessServer", [](World& world) { world.slurm.slurmctld_parameters.clear(); },
@@ -273,6 +288,12 @@ INSTANTIATE_TEST_SUITE_P(
                               world.slurm.suspend_exc_parts = "gpu,cpu";
                             },
                             "SuspendTime"},
+                    FineRow{"TopologyThatTheGroupsSay",
+                            [](World& world) {
+                              use_topology(world, "26.05.5");
+                              for (GroupSpec& group : world.spec.groups) group.topology = "default:rack7";
+                            },
+                            "TopologyPlugin"},
                     FineRow{"TopologyThatListsTheNodes",
                             [](World& world) {
                               use_topology(world, "24.11.5");

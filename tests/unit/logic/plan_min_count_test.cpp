@@ -38,6 +38,20 @@ TEST(MinCount, EqualToTheTargetIsAllOrNothing) {
   EXPECT_EQ(open_count(world.group()), 3);
 }
 
+TEST(MinCount, AGroupThatUpdatesSaysThatItsLaunchingIsStopped) {
+  FakeWorld world(2, 1);
+  bring_up(world, 2);
+  ASSERT_TRUE(world.scale(3, 3));
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    world.next_launch_fails = FailureClass::configuration;
+    world.run_until_quiet();
+    world.pass_time(minutes{40});
+  }
+  EXPECT_EQ(world.group().status, GroupStatus::updating);
+  EXPECT_NE(world.group().status_reason.find("2 of 3 nodes ready; launching is stopped: "), std::string::npos)
+      << world.group().status_reason;
+}
+
 TEST(MinCount, RaisedAboveWhatIsReadyMakesTheGroupUpdatingAndLeavesOpenNodesOpen) {
   FakeWorld world(4, 1);
   bring_up(world, 2);
