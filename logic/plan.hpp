@@ -142,6 +142,8 @@ bool may_launch(const ClusterSpec& wanted, const Ledger& ledger, const GroupSpec
 int ready_count(const GroupRecord& group);
 /// Nodes that are open to jobs.
 int open_count(const GroupRecord& group);
+/// The provider may have machines of this group, whether its slots know of them or not: it is to be listed.
+bool may_have_machines(const GroupRecord& group);
 /// One line for people: "launch gpu-2 (attempt 3)".
 std::string describe(const Action& action);
 

@@ -85,6 +85,8 @@ int open_count(const GroupRecord& group) {
   }));
 }
 
+bool may_have_machines(const GroupRecord& group) { return group.launches > 0 && !group.deleted; }
+
 std::string SeenNode::state_text() const {
   std::string text = base_text.empty() ? "UNKNOWN" : base_text;
   if (drained) text += "+DRAIN";

@@ -376,12 +376,8 @@ void Head::list_machines() {
     const auto provider = state_.spec->providers.find(group.provider);
     const auto record = state_.ledger.groups.find(group.name);
     if (provider == state_.spec->providers.end() || record == state_.ledger.groups.end()) continue;
-    const bool has_machines =
-        !record->second.orphans.empty() ||
-        std::any_of(record->second.slots.begin(), record->second.slots.end(),
-                    [](const logic::SlotRecord& slot) { return slot.state != logic::SlotState::waiting; });
     Time& last = listed_at_[group.name];
-    if (!has_machines || now - last < provider->second.list_interval) continue;
+    if (!logic::may_have_machines(record->second) || now - last < provider->second.list_interval) continue;
     last = now;
     providers_.list(group.name, now);
   }

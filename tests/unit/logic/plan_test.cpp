@@ -400,6 +400,21 @@ TEST(Plan, KeepsTheDeadlineAcrossRestartsAndRollsANewGroupBackToNothing) {
   EXPECT_EQ(world.group().status, GroupStatus::in_service);
 }
 
+TEST(Plan, AGroupHasToBeListedFromItsFirstLaunchUntilItIsGoneWhateverItsSlotsKnow) {
+  FakeWorld world(1, 0);
+  world.act(world.decide());
+  EXPECT_FALSE(may_have_machines(world.group()));
+  world.next_launch_fails = FailureClass::capacity;  // or so it said
+  world.run_until_quiet();
+  ASSERT_EQ(world.slot("gpu-1").state, SlotState::waiting);
+  EXPECT_TRUE(may_have_machines(world.group()));
+  ASSERT_TRUE(world.command(DeleteGroup{world.spec().name}));
+  world.run_until_quiet();
+  world.pass_time(std::chrono::hours{24});
+  world.run_until_quiet();
+  EXPECT_FALSE(may_have_machines(world.group()));
+}
+
 TEST(Plan, EndsAMachineOfAnEarlierAttemptThatTwoListsShow) {
   FakeWorld world(1, 1);
   world.run_until_quiet();
