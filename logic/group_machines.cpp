@@ -21,6 +21,8 @@ bool is_own_registration(const SlotRecord& slot, const SeenNode& node) {
 constexpr int slurmd_starts_at_most = 3;
 constexpr std::size_t arrivals_kept = 16;
 constexpr Duration soonest_look = std::chrono::milliseconds{100};
+/// A noded that could not reach musterd tries at least twice in this time.
+constexpr Duration everybody_is_heard_after = std::chrono::seconds{60};
 /// So many machines in a row that failed the same deterministic way: the next one will, too.
 constexpr int failures_before_giving_up = 5;
 
@@ -101,9 +103,24 @@ void GroupPlanner::plan_launching(SlotRecord& slot) {
   machine_actions_.emplace_back(LaunchMachine{spec_.name, slot.name, slot.token, slot.attempt, slot.instance_type});
 }
 
+// A deadline that passes while musterd is away, or just back, says nothing about a machine that could not be heard.
+bool GroupPlanner::is_overdue(const SlotRecord& slot) {
+  const Time due = std::max(slot.deadline, seen_.listening_since + everybody_is_heard_after);
+  fall_due(due);
+  return due <= now_;
+}
+
+// What the machine waits for would show in Slurm, which cannot be read: unknown is not overdue. Once it can be read
+// there is time to go on.
+void GroupPlanner::wait_for_slurm(SlotRecord& slot) {
+  if (slot.deadline < now_ + spec_.register_timeout / 2) slot.deadline = now_ + spec_.register_timeout;
+  fall_due(slot.deadline);
+}
+
 void GroupPlanner::plan_booting(SlotRecord& slot, const SeenNode* node) {
+  if (spec_.joins_slurm() && !seen_.nodes && has_passed_checks(slot)) return wait_for_slurm(slot);
   const bool is_theirs = !slot.foreign_reason.empty();  // a machine that somebody drained is ended only by name
-  if (slot.deadline <= now_ && !is_theirs) {
+  if (is_overdue(slot) && !is_theirs) {
     const std::string seen_so_far = slot.node_step.empty()
                                         ? "nothing was heard of it"
                                         : "it is at \"" + slot.node_step + "\": " + slot.node_message;
@@ -111,7 +128,6 @@ void GroupPlanner::plan_booting(SlotRecord& slot, const SeenNode* node) {
                         "not ready " + duration_text(now_ - slot.state_since) + " after its launch; " + seen_so_far,
                         true);
   }
-  fall_due(slot.deadline);
   if (!spec_.joins_slurm()) {
     if (has_passed_checks(slot)) move_to(slot, SlotState::settling);
     return slot.state == SlotState::settling ? plan_in_slurm(slot, node) : void();
@@ -137,7 +153,8 @@ void GroupPlanner::plan_booting(SlotRecord& slot, const SeenNode* node) {
 }
 
 void GroupPlanner::plan_registering(SlotRecord& slot, const SeenNode* node) {
-  std::string why_not = "no read of Slurm yet";
+  if (!seen_.nodes) return wait_for_slurm(slot);
+  std::string why_not = "Slurm has no record of it";
   const bool started = slot.node_slurmd_alive && slot.node_slurmd_start == slot.slurmd_start;
   if (started && node && is_own_registration(slot, *node) && is_in_shape(spec_, *node, &why_not)) {
     move_to(slot, SlotState::settling);
@@ -151,20 +168,16 @@ void GroupPlanner::plan_registering(SlotRecord& slot, const SeenNode* node) {
     if (now_ >= patience_ends) return registration_lost(slot, "its slurmd runs, but Slurm has no registration of it");
     fall_due(patience_ends);
   }
-  if (!seen_.nodes && slot.deadline < now_ + spec_.register_timeout / 2) {
-    slot.deadline = now_ + spec_.register_timeout;  // unknown is not empty: Slurm may have it since long
-  }
   // Nobody tells when a slurmd has registered, which is a moment after its start; often it is the one that jobs wait
   // for.
   if (started) fall_due(now_ + std::max(soonest_look, (now_ - slot.state_since) / 2));
   const bool is_busy = node && node->has_jobs();  // a node that was open before: its jobs come first
-  if (slot.deadline <= now_ && slot.foreign_reason.empty() && !is_busy) {
+  if (is_overdue(slot) && slot.foreign_reason.empty() && !is_busy) {
     if (!started) why_not = "its slurmd did not start: " + slot.node_message;
     return fail_attempt(
         slot, FailureClass::never_registered,
         "not in Slurm " + duration_text(now_ - slot.state_since) + " after slurmd was allowed; " + why_not, true);
   }
-  fall_due(slot.deadline);
 }
 
 void GroupPlanner::plan_in_slurm(SlotRecord& slot, const SeenNode* node) {
@@ -201,11 +214,10 @@ void GroupPlanner::become_ready(SlotRecord& slot) {
 }
 
 void GroupPlanner::plan_rebooting(SlotRecord& slot) {
-  if (slot.deadline <= now_) {
+  if (is_overdue(slot)) {
     return fail_attempt(slot, FailureClass::boot_timeout,
                         "not back " + duration_text(now_ - slot.state_since) + " after its reboot was asked for", true);
   }
-  fall_due(slot.deadline);
   if (seen_.reboots_in_flight.count(slot.instance) > 0 || now_ < slot.retry_at) return;
   machine_actions_.emplace_back(RebootMachine{spec_.name, slot.name, slot.instance, slot.token});
 }

@@ -78,6 +78,8 @@ class GroupPlanner {
   void plan_registering(SlotRecord& slot, const SeenNode* node);
   void plan_in_slurm(SlotRecord& slot, const SeenNode* node);
   void plan_rebooting(SlotRecord& slot);
+  bool is_overdue(const SlotRecord& slot);
+  void wait_for_slurm(SlotRecord& slot);
   void plan_leaving(SlotRecord& slot, const SeenNode* node);
   void become_ready(SlotRecord& slot);
   void fail_attempt(SlotRecord& slot, FailureClass failure, const std::string& problem, bool machine_exists);

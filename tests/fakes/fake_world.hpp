@@ -139,6 +139,7 @@ class FakeWorld {
   /// musterd ends and starts: what was only in memory is gone; calls in flight die unheard.
   void crash() {
     seen_ = Seen{};
+    seen_.listening_since = now;
     hold_provider_calls = false;
   }
 

@@ -532,6 +532,40 @@ TEST_F(Change, ANodeIsNotGivenUpWhileSlurmCannotBeRead) {
   EXPECT_TRUE(world.terminated.empty());
 }
 
+TEST_F(Change, AMachineThatPassedItsChecksWaitsForSlurmctldHoweverLongItIsAway) {
+  FakeWorld world(1, 0);
+  world.run_until_quiet();
+  world.slurm_is_away = true;
+  world.report("gpu-1", NodeStep::ready);
+  for (Duration away{0}; away < 2 * world.spec().boot_timeout; away += minutes{1}) {
+    world.pass_time(minutes{1});
+    world.run_until_quiet();
+  }
+  world.slurm_is_away = false;
+  world.run_until_quiet();
+  EXPECT_EQ(world.slot("gpu-1").state, SlotState::registering);
+  EXPECT_TRUE(world.terminated.empty());
+}
+
+TEST_F(Change, ADeadlineThatPassesWhileMusterdIsAwayEndsNoMachineThatCouldNotBeHeard) {
+  FakeWorld world(2, 0);
+  world.run_until_quiet();
+  world.report("gpu-2", NodeStep::ready);
+  world.run_until_quiet();
+  ASSERT_EQ(world.slot("gpu-1").state, SlotState::booting);
+  ASSERT_EQ(world.slot("gpu-2").state, SlotState::registering);
+  world.pass_time(world.spec().boot_timeout + minutes{10});
+  world.crash();
+  world.run_until_quiet();
+  world.pass_time(seconds{59});
+  world.run_until_quiet();
+  EXPECT_TRUE(world.terminated.empty());
+  EXPECT_EQ(world.decide().next_deadline, world.now + seconds{1});
+  world.pass_time(seconds{1});
+  world.run_until_quiet();
+  EXPECT_EQ(world.terminated.size(), 2u);
+}
+
 // ---- registration: slurm_conf ----
 
 FakeWorld listed_world(int nodes, int minimum) {
