@@ -202,7 +202,9 @@ void GroupPlanner::take_report(SlotRecord& slot, const NodeReport& report) {
   if (!report.boot_id.empty() && report.boot_id == slot.refused_boot_id) return;
   if (!report.boot_id.empty() && report.boot_id == slot.earlier_boot_id) refuse_rival(slot);
   const bool is_other_boot = !slot.boot_id.empty() && !report.boot_id.empty() && slot.boot_id != report.boot_id;
-  if (is_other_boot && slot.state == SlotState::rebooting) {
+  // A machine that had not been heard before its reboot has no boot id to compare with.
+  const bool is_first_boot_heard = slot.boot_id.empty() && slot.retry_at == slot.deadline;
+  if (slot.state == SlotState::rebooting && (is_other_boot || is_first_boot_heard)) {
     event(EventLevel::info, "MachineRebooted", &slot, "as it was asked for; it is checked and registered again");
     slot.wish = Wish::keep;
     slot.wish_reason.clear();

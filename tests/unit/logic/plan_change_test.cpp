@@ -333,6 +333,18 @@ TEST_F(Change, AnAdminsDownIsLeftAlone) {
   EXPECT_EQ(world.slot("gpu-1").foreign_reason, "smells of smoke");
 }
 
+TEST_F(Change, AMachineThatIsRestartedBeforeItWasEverHeardIsKnownToBeBackByItsFirstReport) {
+  FakeWorld world(1, 1);
+  world.run_until_quiet();
+  ASSERT_TRUE(world.command(RebootNodes{{NodeName{"gpu-1"}}}));
+  world.run_until_quiet();
+  ASSERT_EQ(world.rebooted.size(), 1u);
+  world.report("gpu-1", NodeStep::checking);
+  world.run_until_quiet();
+  EXPECT_EQ(world.slot("gpu-1").state, SlotState::booting);
+  EXPECT_EQ(world.slot("gpu-1").wish, Wish::keep);
+}
+
 TEST_F(Change, ADrainOfOursThatSlurmctldBringsBackFromBeforeIsLiftedAgainAndANewOneWithItsWordsIsNot) {
   FakeWorld world = open_world(1);
   const std::string ours = gathering_reason(world.spec().name);
