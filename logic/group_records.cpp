@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "logic/group_planner.hpp"
-#include "logic/retry_policy.hpp"
 #include "logic/slot_rules.hpp"
 
 namespace muster::logic {
@@ -13,6 +12,9 @@ namespace {
 
 /// What two more starts of slurmd do not mend, a third will not: the attempt then fails by its deadline.
 constexpr int slurmd_starts_at_most = 3;
+
+/// The record is made again at once; a slurmctld that damages it again (its GresTypes lack one, say) is not hurried.
+constexpr Duration between_mends = std::chrono::minutes{2};
 
 bool names(const std::vector<NodeName>& all, const NodeName& name) {
   return std::find(all.begin(), all.end(), name) != all.end();
@@ -155,19 +157,17 @@ void GroupPlanner::note_asked_action(SlotRecord& slot, const SeenNode& node) {
 bool GroupPlanner::mend_gres(SlotRecord& slot, const SeenNode& node) {
   if (node.gres == wanted_gres_ || node_offers(node.gres, spec_.gres)) return false;
   if (node.base == NodeBase::future) {
-    const bool was_tried = slot.last_failure == FailureClass::configuration;
-    if (was_tried && now_ < slot.retry_at) {
-      fall_due(slot.retry_at);
+    const std::string problem = "Slurm's record of it has GRES \"" + node.gres + "\", wanted is " + wanted_gres_;
+    if (slot.last_problem == problem && now_ < slot.last_problem_at + between_mends) {
+      fall_due(slot.last_problem_at + between_mends);
       return true;
     }
     delete_.push_back(slot.name);
     create_.push_back(slot.name);
     slot.our_reason.clear();
     if (was_registered(slot)) registration_lost(slot, "Slurm has put its record back to FUTURE");
-    note_problem(slot, FailureClass::configuration,
-                 "Slurm's record of it has GRES \"" + node.gres + "\", wanted is " + wanted_gres_);
-    // Once at once; a slurmctld that does it again (its GresTypes lack one, say) is not hurried.
-    if (was_tried) slot.retry_at = now_ + retry_delay(FailureClass::configuration, slot.failures, slot.name.str());
+    slot.last_problem = problem;
+    slot.last_problem_at = now_;
     damaged_records_.push_back(slot.name);
     return true;
   }

@@ -333,6 +333,23 @@ TEST_F(Change, AnAdminsDownIsLeftAlone) {
   EXPECT_EQ(world.slot("gpu-1").foreign_reason, "smells of smoke");
 }
 
+TEST_F(Change, ARecordThatWasDamagedAndMendedHoldsUpNoLaunch) {
+  FakeWorld world(1, 1);
+  for (int i = 0; i < 10; ++i) {
+    world.next_launch_fails = FailureClass::transient;
+    world.run_until_quiet();
+    world.pass_time(minutes{5});
+  }
+  world.next_launch_fails = FailureClass::transient;
+  world.run_until_quiet();
+  world.restart_slurmctld();
+  world.run_until_quiet();
+  world.pass_time(minutes{3});
+  world.restart_slurmctld();
+  world.run_until_quiet();
+  EXPECT_FALSE(world.slot("gpu-1").instance.empty());
+}
+
 TEST_F(Change, AMachineThatIsRestartedBeforeItWasEverHeardIsKnownToBeBackByItsFirstReport) {
   FakeWorld world(1, 1);
   world.run_until_quiet();
