@@ -229,7 +229,10 @@ void GroupPlanner::keep_closed(SlotRecord& slot, const SeenNode& node) {
   const bool text_is_old = node.drained && slot.wish != Wish::keep && slot.our_reason != reason &&
                            node.reason == slot.our_reason && node.base != NodeBase::future &&
                            !asked_action(node.reason);
-  if (node.drained && !text_is_missing && !text_is_old) return;
+  // A request that is done is taken off, so that the same one can be made again.
+  const bool request_is_done =
+      node.drained && slot.wish == Wish::keep && node.reason == slot.our_reason && asked_action(node.reason);
+  if (node.drained && !text_is_missing && !text_is_old && !request_is_done) return;
   if (slot.wish != Wish::keep && (node.base == NodeBase::down || node.failing)) return;  // takes no job as it is
   // A FUTURE record takes no job, drained or not: that its drain is missing is our own doing (ReturnToFuture clears
   // it).

@@ -362,6 +362,21 @@ TEST_F(Change, AMachineThatIsRestartedBeforeItWasEverHeardIsKnownToBeBackByItsFi
   EXPECT_EQ(world.slot("gpu-1").wish, Wish::keep);
 }
 
+TEST_F(Change, TheSameActionCanBeAskedForAgainByItsReason) {
+  FakeWorld world(1, 1);
+  world.run_until_quiet();
+  for (int reboots = 1; reboots <= 2; ++reboots) {
+    world.node("gpu-1").drained = true;
+    world.node("gpu-1").reason = "Action:Reboot";
+    world.run_until_quiet();
+    EXPECT_EQ(world.rebooted.size(), static_cast<std::size_t>(reboots));
+    world.boots_again("gpu-1");
+    world.report("gpu-1", NodeStep::checking);
+    world.run_until_quiet();
+    EXPECT_EQ(world.node("gpu-1").reason, gathering_reason(world.spec().name));
+  }
+}
+
 TEST_F(Change, ADrainOfOursThatSlurmctldBringsBackFromBeforeIsLiftedAgainAndANewOneWithItsWordsIsNot) {
   FakeWorld world = open_world(1);
   const std::string ours = gathering_reason(world.spec().name);
