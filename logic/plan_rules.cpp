@@ -68,6 +68,9 @@ bool is_foreign_drain(const SlotRecord& slot, const SeenNode& node) {
   // Killed just after we lifted it, slurmctld comes back with our drain as it was saved before, and with its time.
   const bool is_older_than_opening = node.reason_time != no_time && node.reason_time <= slot.state_since;
   if (reason == slot.lifted_reason && is_older_than_opening) return false;
+  // Nobody but us has to do with a node that was not opened yet: an older text of ours, which slurmctld has brought
+  // back.
+  if (slot.state != SlotState::in_service && starts_with(reason, "muster: ")) return false;
   // An open node keeps the text of our last drain (24.11); when Slurm then finds it DOWN, nobody has drained it.
   return node.drained || node.failing || !starts_with(reason, "muster: ");
 }

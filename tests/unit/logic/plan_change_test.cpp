@@ -395,6 +395,17 @@ TEST_F(Change, ADrainOfOursThatSlurmctldBringsBackFromBeforeIsLiftedAgainAndANew
   EXPECT_TRUE(world.node("gpu-1").drained) << "somebody drained it, whatever the words";
 }
 
+TEST_F(Change, AnOlderTextOfOursOnANodeThatWasNotOpenedYetIsOurs) {
+  FakeWorld world(1, 1);
+  world.run_until_quiet();
+  ASSERT_TRUE(world.command(ReplaceNodes{{NodeName{"gpu-1"}}}));
+  world.run_until_quiet();
+  // slurmctld was killed and has forgotten the last moments.
+  world.node("gpu-1").reason = "muster: to be replaced (asked for by uid 0)";
+  world.run_until_quiet();
+  EXPECT_EQ(world.slot("gpu-1").foreign_reason, "");
+}
+
 TEST_F(Change, ADeletedGroupEndsItsMachinesAndRecordsAndStaysGone) {
   FakeWorld world = open_world(2);
   ASSERT_TRUE(world.command(DeleteGroup{world.spec().name}));
