@@ -68,6 +68,7 @@ void GroupPlanner::plan_record(SlotRecord& slot) {
     // No machine of ours stands behind this record, so it must be hidden and take no job.
     if (!node->has_jobs()) {
       to_future_.push_back(slot.name);
+      if (!slot.foreign_reason.empty()) slot.our_reason.clear();  // what they set is put back on the hidden record
       if (!slot.our_reason.empty() && takes_jobs(*node) && slot.state != SlotState::rebooting)
         closed_again_.push_back(slot.name);
     } else {
@@ -193,28 +194,28 @@ void GroupPlanner::plan_address(const SlotRecord& slot, const SeenNode& node) {
 }
 
 void GroupPlanner::note_foreign_drain(SlotRecord& slot, const SeenNode& node) {
+  const std::string_view reason = reason_as_set(node.reason);
   if (is_foreign_drain(slot, node)) {
-    if (slot.foreign_reason == node.reason) return;
-    if (slot.refused_action == node.reason) {
-      slot.foreign_reason = node.reason;  // told already
+    if (slot.foreign_reason == reason) {
+      // It stands on the hidden record: if it goes from there, that is their doing.
+      if (node.base == NodeBase::future) slot.our_reason = gathering_reason(spec_.name);
       return;
     }
-    slot.foreign_reason = node.reason;
+    slot.foreign_reason = reason;
+    if (slot.refused_action == node.reason) return;  // told already
     event(EventLevel::warn, "NodeDrainedByOther", &slot,
-          "drained by somebody else (\"" + node.reason + "\"); left alone until they lift it");
+          "drained by somebody else (\"" + slot.foreign_reason + "\"); left alone until they lift it");
     return;
   }
   if (slot.foreign_reason.empty()) return;
   if (node.drained) {
     // Their drain stands, but Slurm dropped their reason at registration (22.05, 26.05): put it back.
-    if (node.reason != slot.foreign_reason) drain_[slot.foreign_reason].push_back(slot.name);
+    if (reason != slot.foreign_reason) drain_[slot.foreign_reason].push_back(slot.name);
     return;
   }
-  const bool was_hidden_by_us = slot.our_reason.empty() || slot.state == SlotState::rebooting;
-  if (node.base == NodeBase::future && was_hidden_by_us) {
-    // A record made anew, or hidden while its machine restarts: what they set stands.
+  if (node.base == NodeBase::future && slot.our_reason.empty()) {
+    // A record made anew, or hidden: what they set stands.
     drain_[slot.foreign_reason].push_back(slot.name);
-    slot.our_reason = gathering_reason(spec_.name);
     return;
   }
   event(EventLevel::info, "NodeDrainLifted", &slot, "the drain \"" + slot.foreign_reason + "\" was lifted");

@@ -132,6 +132,8 @@ std::string gathering_reason(const GroupName& group);
 bool is_in_shape(const GroupSpec& spec, const SeenNode& node, std::string* why_not = nullptr);
 /// The drain on this node was set by somebody else.
 bool is_foreign_drain(const SlotRecord& slot, const SeenNode& node);
+/// The reason without what Slurm (24.11, 26.05) appends to whatever stands there when a node goes down.
+std::string_view reason_as_set(std::string_view reason);
 /// A reason that Slurm itself sets at a registration it does not like; it says nothing about somebody's will.
 bool is_slurm_fault(std::string_view reason);
 /// "gpu-[1-4]": for people.
@@ -140,10 +142,10 @@ std::string names_text(const std::vector<NodeName>& names);
 bool may_launch(const ClusterSpec& wanted, const Ledger& ledger, const GroupSpec& group);
 /// Nodes that count towards MinCount: ready or open, not drained by somebody else, and not about to go.
 int ready_count(const GroupRecord& group);
-/// Nodes that are open to jobs.
-int open_count(const GroupRecord& group);
 /// The provider may have machines of this group, whether its slots know of them or not: it is to be listed.
 bool may_have_machines(const GroupRecord& group);
+/// Nodes that are open to jobs.
+int open_count(const GroupRecord& group);
 /// One line for people: "launch gpu-2 (attempt 3)".
 std::string describe(const Action& action);
 

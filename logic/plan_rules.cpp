@@ -22,6 +22,13 @@ constexpr std::array<std::string_view, 7> slurm_fault_texts{
 
 }  // namespace
 
+std::string_view reason_as_set(std::string_view reason) {
+  constexpr std::string_view appended = " : Not responding";
+  if (reason.size() >= appended.size() && reason.substr(reason.size() - appended.size()) == appended)
+    reason.remove_suffix(appended.size());
+  return reason;
+}
+
 bool is_slurm_fault(std::string_view reason) {
   if (starts_with(reason, "gres/"))
     return reason.find(" count reported lower than configured (") != std::string_view::npos;
@@ -58,19 +65,15 @@ bool is_in_shape(const GroupSpec& spec, const SeenNode& node, std::string* why_n
 
 bool is_foreign_drain(const SlotRecord& slot, const SeenNode& node) {
   if (!node.drained && !node.failing && node.base != NodeBase::down) return false;
-  std::string_view reason = node.reason;
-  // Slurm (24.11, 26.05) appends to whatever stands there.
-  constexpr std::string_view appended = " : Not responding";
-  if (reason.size() >= appended.size() && reason.substr(reason.size() - appended.size()) == appended)
-    reason.remove_suffix(appended.size());
+  const std::string_view reason = reason_as_set(node.reason);
   if (reason.empty() || reason == slot.our_reason || reason == unregistered_reason || is_slurm_fault(reason))
     return false;
-  // Killed just after we lifted it, slurmctld comes back with our drain as it was saved before, and with its time.
-  const bool is_older_than_opening = node.reason_time != no_time && node.reason_time <= slot.state_since;
-  if (reason == slot.lifted_reason && is_older_than_opening) return false;
   // Nobody but us has to do with a node that was not opened yet: an older text of ours, which slurmctld has brought
   // back.
   if (slot.state != SlotState::in_service && starts_with(reason, "muster: ")) return false;
+  // Killed just after we lifted it, slurmctld comes back with our drain as it was saved before, and with its time.
+  const bool is_older_than_opening = node.reason_time != no_time && node.reason_time <= slot.state_since;
+  if (reason == slot.lifted_reason && is_older_than_opening) return false;
   // An open node keeps the text of our last drain (24.11); when Slurm then finds it DOWN, nobody has drained it.
   return node.drained || node.failing || !starts_with(reason, "muster: ");
 }
@@ -82,13 +85,13 @@ int ready_count(const GroupRecord& group) {
   }));
 }
 
+bool may_have_machines(const GroupRecord& group) { return group.launches > 0 && !group.deleted; }
+
 int open_count(const GroupRecord& group) {
   return static_cast<int>(std::count_if(group.slots.begin(), group.slots.end(), [](const SlotRecord& slot) {
     return slot.state == SlotState::in_service && slot.wish == Wish::keep && slot.foreign_reason.empty();
   }));
 }
-
-bool may_have_machines(const GroupRecord& group) { return group.launches > 0 && !group.deleted; }
 
 std::string SeenNode::state_text() const {
   std::string text = base_text.empty() ? "UNKNOWN" : base_text;

@@ -350,6 +350,47 @@ TEST_F(Change, ARecordThatWasDamagedAndMendedHoldsUpNoLaunch) {
   EXPECT_FALSE(world.slot("gpu-1").instance.empty());
 }
 
+TEST_F(Change, WhatSlurmAppendsToAnAdminsReasonIsNotTakenForAnother) {
+  FakeWorld world = open_world(1);
+  world.node("gpu-1").drained = true;
+  world.node("gpu-1").reason = "broken fan";
+  world.run_until_quiet();
+  world.node("gpu-1").base = NodeBase::down;
+  world.node("gpu-1").reason = "broken fan : Not responding";
+  EXPECT_TRUE(world.decide().actions.empty());
+  world.run_until_quiet();
+  EXPECT_EQ(world.slot("gpu-1").foreign_reason, "broken fan");
+  EXPECT_EQ(world.events_of_kind("NodeDrainedByOther"), 1);
+}
+
+TEST_F(Change, AnAdminsDownOutlivesThatItsNodeIsHidden) {
+  FakeWorld world(1, 1);
+  world.run_until_quiet();
+  world.node("gpu-1").base = NodeBase::down;  // a record that waits for its machine, drained by us
+  world.node("gpu-1").reason = "smells of smoke";
+  world.run_until_quiet();
+  ASSERT_EQ(world.node("gpu-1").base, NodeBase::future);
+  EXPECT_TRUE(world.node("gpu-1").drained);
+  EXPECT_EQ(world.node("gpu-1").reason, "smells of smoke");
+}
+
+TEST_F(Change, AnAdminsDrainThatIsPutBackOnAHiddenRecordSurvivesACrashBeforeItIs) {
+  FakeWorld world = open_world(1);
+  world.node("gpu-1").drained = true;
+  world.node("gpu-1").reason = "broken fan";
+  world.run_until_quiet();
+  world.lose_records();
+  world.act(world.decide());  // made again
+  const Plan plan = world.decide();
+  ASSERT_EQ(world.only<DrainNodes>(plan).reason, "broken fan");
+  world.commit(plan);
+  world.crash();  // before Slurm was told
+  world.run_until_quiet();
+  EXPECT_EQ(world.node("gpu-1").reason, "broken fan");
+  EXPECT_TRUE(world.node("gpu-1").drained);
+  EXPECT_EQ(world.slot("gpu-1").foreign_reason, "broken fan");
+}
+
 TEST_F(Change, AMachineThatIsRestartedBeforeItWasEverHeardIsKnownToBeBackByItsFirstReport) {
   FakeWorld world(1, 1);
   world.run_until_quiet();

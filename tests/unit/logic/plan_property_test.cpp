@@ -44,7 +44,7 @@ class Chaos {
     world.command(RetryNow{});
     for (int step = 0; step < 600; ++step) {
       for (auto& [name, node] : world.nodes()) {
-        if (node.reason == "admin") {
+        if (node.reason == "admin" && step % 3 == 0) {  // what comes and goes between two passes nobody can know
           node.drained = false;
           node.reason.clear();
         }
