@@ -342,6 +342,7 @@ void GroupPlanner::forget_machine(SlotRecord& slot) {
   fresh.last_problem_at = slot.last_problem_at;
   fresh.given_up = slot.given_up;
   fresh.has_record = slot.has_record;
+  fresh.mended_at = slot.mended_at;
   fresh.our_reason = slot.our_reason;
   fresh.lifted_reason = slot.lifted_reason;
   fresh.foreign_reason = slot.foreign_reason;

@@ -158,16 +158,16 @@ void GroupPlanner::note_asked_action(SlotRecord& slot, const SeenNode& node) {
 bool GroupPlanner::mend_gres(SlotRecord& slot, const SeenNode& node) {
   if (node.gres == wanted_gres_ || node_offers(node.gres, spec_.gres)) return false;
   if (node.base == NodeBase::future) {
-    const std::string problem = "Slurm's record of it has GRES \"" + node.gres + "\", wanted is " + wanted_gres_;
-    if (slot.last_problem == problem && now_ < slot.last_problem_at + between_mends) {
-      fall_due(slot.last_problem_at + between_mends);
+    if (now_ < slot.mended_at + between_mends) {
+      fall_due(slot.mended_at + between_mends);
       return true;
     }
     delete_.push_back(slot.name);
     create_.push_back(slot.name);
-    slot.our_reason.clear();
+    slot.mended_at = now_;
+    if (!slot.foreign_reason.empty()) slot.our_reason.clear();  // what they set is put back
     if (was_registered(slot)) registration_lost(slot, "Slurm has put its record back to FUTURE");
-    slot.last_problem = problem;
+    slot.last_problem = "Slurm's record of it has GRES \"" + node.gres + "\", wanted is " + wanted_gres_;
     slot.last_problem_at = now_;
     damaged_records_.push_back(slot.name);
     return true;

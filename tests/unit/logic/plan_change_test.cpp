@@ -350,6 +350,19 @@ TEST_F(Change, ARecordThatWasDamagedAndMendedHoldsUpNoLaunch) {
   EXPECT_FALSE(world.slot("gpu-1").instance.empty());
 }
 
+TEST_F(Change, ADamagedRecordThatCannotBeDeletedAsksForNothingAgain) {
+  FakeWorld world(1, 1);
+  world.run_until_quiet();
+  world.node("gpu-1").drained = true;
+  world.node("gpu-1").reason = "Action:Replace";
+  world.act(world.decide());
+  ASSERT_EQ(world.terminated.size(), 1u);
+  world.restart_slurmctld();
+  world.commit(world.decide());  // a reservation names it, and Slurm refuses
+  world.run_until_quiet();
+  EXPECT_EQ(world.events_of_kind("ReplaceAsked"), 1);
+}
+
 TEST_F(Change, WhatSlurmAppendsToAnAdminsReasonIsNotTakenForAnother) {
   FakeWorld world = open_world(1);
   world.node("gpu-1").drained = true;
