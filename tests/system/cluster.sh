@@ -9,6 +9,12 @@
 #   cluster_status JQ                 prints JQ of muster status --json; cluster_group GROUP JQ that of one group
 #   cluster_group_says GROUP JQ VALUE succeeds if that prints VALUE
 #   cluster_events                    prints all events
+#   cluster_slot NODE JQ              prints JQ of that node in muster nodes --json
+#   cluster_slot_says NODE JQ VALUE   succeeds if that prints VALUE
+#   cluster_node NODE FIELD           prints FIELD, without blanks in it, of scontrol show node; hidden ones have it too
+#   cluster_records PREFIX            prints the names of all records that begin so, in one line
+#   cluster_long_job NAME OPTION...   submits a job that runs until cluster_end_job NAME, and prints its number
+#   cluster_job JOB FIELD             prints FIELD of scontrol show job; cluster_job_says JOB FIELD VALUE compares it
 #   cluster_kill musterd|slurmctld    with SIGKILL; it is started again
 #   cluster_slurmctld_again ARGUMENT...   kills slurmctld and has it started again with these arguments, this once
 #
@@ -91,6 +97,45 @@ cluster_group() {
 
 cluster_group_says() {
     [[ $(cluster_group "$1" "$2") == "$3" ]]
+}
+
+cluster_slot() {
+    cluster_run muster nodes --json 2>/dev/null | jq -r --arg name "$1" ".Nodes[] | select(.Name == \$name) | $2"
+}
+
+cluster_slot_says() {
+    [[ $(cluster_slot "$1" "$2") == "$3" ]]
+}
+
+cluster_node() {
+    lab_exec scontrol -F -o show node "$1" 2>/dev/null | grep -Eo "(^| )$2=[^ ]*" | cut -d= -f2
+}
+
+cluster_records() {
+    lab_exec scontrol -F -o show node 2>/dev/null | sed -n "s/^NodeName=\($1[^ ]*\) .*/\1/p" | sort -V | xargs
+}
+
+# What it runs on and how often it was begun is told by a line of LAB_DIR/jobs/NAME for each beginning and each end.
+cluster_long_job() {
+    local name=$1
+    shift
+    mkdir -p -m 1777 "$LAB_DIR/jobs"
+    cluster_run sbatch --parsable -J "$name" -o /dev/null "$@" --wrap "
+        echo begun \$SLURM_JOB_NODELIST >>/run/lab/jobs/$name
+        until [ -e /run/lab/jobs/$name.end ]; do sleep 0.2; done
+        echo ended >>/run/lab/jobs/$name"
+}
+
+cluster_end_job() {
+    touch "$LAB_DIR/jobs/$1.end"
+}
+
+cluster_job() {
+    lab_exec scontrol -o show job "$1" 2>/dev/null | grep -Eo "(^| )$2=[^ ]*" | cut -d= -f2
+}
+
+cluster_job_says() {
+    [[ $(cluster_job "$1" "$2") == "$3" ]]
 }
 
 # The end of a service is noticed by what supervises it, which starts it again after a second.
