@@ -517,9 +517,12 @@ void Head::take_report(logic::NodeReport report) {
                        slot.node_slurmd_start != report.slurmd_start || slot.node_slurmd_alive != report.slurmd_alive ||
                        !(slot.checks == report.checks);
   if (!is_news) return;
-  // Each report is the whole present state. While nothing can be written they would pile up.
+  // Each report is the whole present state. While nothing can be written they would pile up. But of two machines with
+  // one id neither speaks for the other.
   auto& reports = inbox_.reports;
-  const auto is_older = [&](const logic::NodeReport& other) { return other.instance == report.instance; };
+  const auto is_older = [&](const logic::NodeReport& other) {
+    return other.instance == report.instance && other.boot_id == report.boot_id;
+  };
   reports.erase(std::remove_if(reports.begin(), reports.end(), is_older), reports.end());
   reports.push_back(std::move(report));
   request_pass();
