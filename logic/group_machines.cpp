@@ -133,23 +133,23 @@ void GroupPlanner::plan_booting(SlotRecord& slot, const SeenNode* node) {
     return slot.state == SlotState::settling ? plan_in_slurm(slot, node) : void();
   }
   if (!node || !has_passed_checks(slot) || slot.address.empty()) return;
-  // It registered by itself, closed, under a record of ours (its slurmd was told to re-read its configuration): fine.
-  const bool registered_already =
-      slot.slurmd_start > 0 && node->drained && is_own_registration(slot, *node) && is_in_shape(spec_, *node);
   const bool is_listed = spec_.registration == Registration::slurm_conf;
   if (is_listed && node->address != slot.address) {
     return fail_attempt(
         slot, FailureClass::configuration,
         "its address is " + slot.address + ", slurm.conf has " + node->address + " for it (node_addresses)", true);
   }
-  const bool slot_is_prepared = is_slot_prepared(slot, node) && node->address == slot.address;
-  if (registered_already) {
-    move_to(slot, SlotState::registering, spec_.register_timeout);
-  } else if (slot_is_prepared) {
+  if (node->address != slot.address) return;
+  // Its record is a registered one: the machine restarted, or its slurmd registered by itself, as they do when they are
+  // told to re-read their configuration. Then it need not start again.
+  const bool comes_back = slot.slurmd_start > 0 && node->base != NodeBase::future && node->drained && slot.has_record &&
+                          (!slot.node_slurmd_alive || is_in_shape(spec_, *node));
+  if (!comes_back) {
+    if (!is_slot_prepared(slot, node)) return;
     slot.slurmd_start = std::max(slot.slurmd_start, slot.node_slurmd_start) + 1;
-    ++slot.generation;
-    move_to(slot, SlotState::registering, spec_.register_timeout);
   }
+  ++slot.generation;
+  move_to(slot, SlotState::registering, spec_.register_timeout);
 }
 
 void GroupPlanner::plan_registering(SlotRecord& slot, const SeenNode* node) {

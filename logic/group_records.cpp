@@ -79,6 +79,7 @@ void GroupPlanner::plan_record(SlotRecord& slot) {
   if (slot.state == SlotState::in_service && slot.wish == Wish::keep) {
     keep_open(slot, *node);
   } else {
+    if (slot.state == SlotState::booting) plan_address(slot, *node);  // it restarted, perhaps with another one
     keep_closed(slot, *node);
   }
 }

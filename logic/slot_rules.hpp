@@ -36,6 +36,15 @@ inline bool has_passed_checks(const SlotRecord& slot) {
          slot.node_step == step_name(NodeStep::running);
 }
 
+/// The noded of that boot may start slurmd up to this number. While the machine boots it is 0: its record has to be
+/// closed and to have its address first, and of two machines with one id the true one has the time to answer.
+inline int allowed_slurmd_start(const SlotRecord& slot, const std::string& boot_id) {
+  if (slot.state == SlotState::booting) return 0;
+  // slurmd starts on a boot that the planner knows of, and on no other.
+  const bool is_known_boot = slot.boot_id.empty() || boot_id.empty() || slot.boot_id == boot_id;
+  return is_known_boot ? slot.slurmd_start : 0;
+}
+
 /// As far as its state tells, jobs may start on it.
 inline bool takes_jobs(const SeenNode& node) {
   return node.base != NodeBase::future && node.base != NodeBase::down && !node.drained && !node.failing;

@@ -8,6 +8,7 @@
 
 #include "logic/field_reader.hpp"
 #include "logic/hostlist.hpp"
+#include "logic/slot_rules.hpp"
 #include "logic/views.hpp"
 #include "logic/wait_rule.hpp"
 #include "sys/clock.hpp"
@@ -419,9 +420,7 @@ Value Api::assignment(const InstanceId& instance, const std::string& boot_id) co
   assignment.gres = spec.gres;
   assignment.cpus = spec.cpus;
   assignment.memory_mib = spec.memory_mib;
-  // slurmd starts on a boot that the planner knows of, and on no other.
-  const bool is_known_boot = slot.boot_id.empty() || boot_id.empty() || slot.boot_id == boot_id;
-  assignment.slurmd_start = is_known_boot ? slot.slurmd_start : 0;
+  assignment.slurmd_start = logic::allowed_slurmd_start(slot, boot_id);
   assignment.runs_slurmd = spec.joins_slurm();
   assignment.has_line = spec.registration == logic::Registration::slurm_conf;
   assignment.conf_server = head_.settings().conf_server;

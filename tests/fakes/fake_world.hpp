@@ -49,7 +49,8 @@ class FakeWorld {
   bool slurm_drops_reasons_at_registration = false;
   std::string undrain_misses;  ///< the next opening does not reach this node
   FailureClass next_launch_fails = FailureClass::none;
-  std::string next_launch_answers;  ///< the next launch is answered with this id
+  std::string next_launch_answers;               ///< the next launch is answered with this id
+  std::map<std::string, std::string> addresses;  ///< of nodes whose machines have others than they had at first
   std::set<std::string> types_without_capacity;
   bool next_launch_is_unanswered = false;  ///< its machine may exist, but nobody says so
   bool reboots_are_refused = false;
@@ -189,6 +190,7 @@ class FakeWorld {
     report.address = spec().node_addresses.empty()
                          ? "10.0.0." + std::to_string(std::hash<std::string>{}(name) % 250 + 1)
                          : spec().node_addresses[static_cast<std::size_t>(slot(name).index - 1)];
+    if (const auto other = addresses.find(name); other != addresses.end()) report.address = other->second;
     report.step = step;
     if (step == NodeStep::running) {
       report.slurmd_start = slot(name).slurmd_start;

@@ -4,6 +4,7 @@
 // addresses, records and jobs.
 #include <gtest/gtest.h>
 
+#include "logic/slot_rules.hpp"
 #include "tests/fakes/fake_world.hpp"
 
 namespace muster::logic {
@@ -71,6 +72,42 @@ TEST(Faults, ASecondMachineWithTheSameInstanceIdIsRefusedAndToldOf) {
   EXPECT_EQ(open_count(world.group()), 1);
   EXPECT_EQ(world.events_of_kind("IdentityClaimedTwice"), 1);
   EXPECT_TRUE(world.terminated.empty());
+}
+
+TEST(Faults, AMachineThatSaysThatItRestartedStartsNoSlurmdBeforeTheOneThatItMayPretendToBeCouldAnswer) {
+  FakeWorld world = open_world(1);
+  const std::string owner = world.slot("gpu-1").boot_id;
+  ASSERT_EQ(allowed_slurmd_start(world.slot("gpu-1"), owner), 1);
+  world.report("gpu-1", NodeStep::ready, "boot-of-the-rival");
+  world.act(world.decide());
+  EXPECT_EQ(allowed_slurmd_start(world.slot("gpu-1"), "boot-of-the-rival"), 0);
+  world.report("gpu-1", NodeStep::running, owner);
+  world.report("gpu-1", NodeStep::ready, "boot-of-the-rival");
+  world.run_until_quiet();
+  EXPECT_EQ(allowed_slurmd_start(world.slot("gpu-1"), "boot-of-the-rival"), 0);
+  EXPECT_EQ(allowed_slurmd_start(world.slot("gpu-1"), owner), 1);
+}
+
+TEST(Faults, AMachineThatComesBackWithAnotherAddressStartsSlurmdWhenSlurmHasThatAddress) {
+  FakeWorld world = open_world(1);
+  world.boots_again("gpu-1");
+  world.addresses["gpu-1"] = "10.9.9.9";
+  world.node("gpu-1").not_responding = true;
+  world.report("gpu-1", NodeStep::ready);
+  const Plan plan = world.decide();
+  EXPECT_EQ(world.only<SetAddresses>(plan).addresses.front(), "10.9.9.9");
+  EXPECT_EQ(world.count<DrainNodes>(plan), 1u);
+  world.commit(plan);  // and musterd is killed before it does them
+  world.crash();
+  world.act(world.decide());
+  EXPECT_EQ(allowed_slurmd_start(world.slot("gpu-1"), world.slot("gpu-1").boot_id), 0);
+  world.run_until_quiet();
+  EXPECT_EQ(allowed_slurmd_start(world.slot("gpu-1"), world.slot("gpu-1").boot_id), 1);
+  EXPECT_TRUE(world.node("gpu-1").drained) << "closed until it has registered";
+  world.slurmd_registers("gpu-1");
+  world.report("gpu-1", NodeStep::running);
+  world.run_until_quiet();
+  EXPECT_EQ(open_count(world.group()), 1);
 }
 
 TEST(Faults, AMachineThatRestartsAgainAndAgainIsNoRival) {
