@@ -11,6 +11,9 @@
 namespace muster::logic {
 namespace {
 
+constexpr std::string_view released_prefix = "muster: released";
+constexpr std::string_view released_again_prefix = "muster: released again with ";
+
 /// Nodes of each partition that no slot of ours stands for.
 std::map<PartitionName, int> count_foreign_nodes(const Ledger& ledger, const SeenNodes& nodes) {
   std::map<PartitionName, int> foreign;
@@ -85,17 +88,69 @@ JobRequest request_of(const SeenJob& job) {
   return request;
 }
 
+namespace {
+
+// Slurm gives a job up for good that no record fits at the moment (BadConstraints, priority 0), also one that is
+// released.
+bool was_given_up(const SeenJob& job) {
+  return job.state == "PENDING" && job.priority == 0 && job.reason == "BadConstraints";
+}
+
+// How many nodes were open when the job was last released after that; -1: it was not. Its comment remembers.
+int open_when_released_again(const SeenJob& job) {
+  if (!starts_with(job.admin_comment, released_again_prefix)) return -1;
+  const std::string_view rest = std::string_view(job.admin_comment).substr(released_again_prefix.size());
+  return static_cast<int>(whole_number(rest.substr(0, rest.find(' '))).value_or(-1));
+}
+
+int open_nodes_of(const GateTable& table, const JobRequest& request) {
+  int open = 0;
+  for (const GateGroup& group : table.groups) {
+    const auto& wanted = request.partitions;
+    if (group.open && std::find(wanted.begin(), wanted.end(), group.partition) != wanted.end())
+      open += group.open_nodes;
+  }
+  return open;
+}
+
+// A job that we released and that lost its nodes before it could start. Released once for each node that is open more,
+// or a job that fits nowhere for a reason that we do not see would be released for ever.
+void release_again(const GateTable& table, const SeenJob& job, Time now, ReleaseJobs& release,
+                   std::vector<Event>& events) {
+  if (!was_given_up(job)) return;
+  const JobRequest request = request_of(job);
+  const int open = open_nodes_of(table, request);
+  if (open <= open_when_released_again(job)) return;
+  if (decide_hold(table, request, now).verdict != HoldDecision::Verdict::admit) return;
+  release.jobs.push_back(
+      {job.id, std::string(released_again_prefix) + std::to_string(open) + " nodes open, after Slurm had given it up"});
+  events.push_back(
+      {EventLevel::warn,
+       "JobReleasedAgain",
+       {},
+       {},
+       {},
+       "job " + std::to_string(job.id) +
+           ": Slurm had given it up (BadConstraints) while too few nodes were there; they are open again"});
+}
+
+}  // namespace
+
 ReleaseJobs plan_releases(const GateTable& table, const std::vector<SeenJob>& jobs, Time now, Ledger& ledger,
                           std::vector<Event>& events) {
   ReleaseJobs release;
   std::set<JobId> still_there;
   for (const SeenJob& job : jobs) {
+    if (starts_with(job.admin_comment, released_prefix)) {
+      release_again(table, job, now, release, events);
+      continue;
+    }
     if (!starts_with(job.admin_comment, held_comment_prefix)) continue;
     still_there.insert(job.id);
     if (is_held_by_us(job, ledger)) {
       if (decide_hold(table, request_of(job), now).verdict != HoldDecision::Verdict::admit) continue;
       const std::string waited = duration_text(std::max(Duration{0}, now - job.submitted_at));
-      release.jobs.push_back({job.id, "muster: released after " + waited + " on hold"});
+      release.jobs.push_back({job.id, std::string(released_prefix) + " after " + waited + " on hold"});
       events.push_back(
           {EventLevel::info,
            "JobReleased",

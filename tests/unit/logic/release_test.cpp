@@ -103,6 +103,53 @@ TEST(Release, TellsOnceThatSomebodyReleasedAJobEarly) {
   EXPECT_TRUE(world.ledger.released_by_others.empty()) << "forgotten with the job";
 }
 
+SeenJob given_up_job(JobId id, int nodes) {
+  SeenJob job = held_job(id, nodes);
+  job.reason = "BadConstraints";
+  job.admin_comment = "muster: released after 5 min on hold";
+  return job;
+}
+
+TEST(Release, ReleasesAJobAgainThatSlurmGaveUpWhenItsNodesWereLost) {
+  FakeWorld world(2, 0);
+  world.run_until_quiet();
+  world.bring_up("gpu-1");
+  EXPECT_TRUE(decide(world, {given_up_job(7, 2)}).release.jobs.empty()) << "its nodes are not back";
+  world.bring_up("gpu-2");
+  const Outcome outcome = decide(world, {given_up_job(7, 2)});
+  ASSERT_EQ(outcome.release.jobs.size(), 1u);
+  EXPECT_EQ(outcome.events.size(), 1u);
+}
+
+TEST(Release, DoesNotReleaseAJobForEverThatSlurmGivesUpForAnotherReason) {
+  FakeWorld world(3, 0);
+  world.run_until_quiet();
+  world.bring_up("gpu-1");
+  world.bring_up("gpu-2");
+  SeenJob job = given_up_job(7, 2);
+  job.admin_comment = decide(world, {job}).release.jobs.at(0).admin_comment;
+  EXPECT_TRUE(decide(world, {job}).release.jobs.empty()) << "no node has come since";
+  world.bring_up("gpu-3");
+  EXPECT_EQ(decide(world, {job}).release.jobs.size(), 1u);
+}
+
+TEST(Release, LeavesAReleasedJobAloneThatItsOwnerHolds) {
+  FakeWorld world(1, 0);
+  world.run_until_quiet();
+  world.bring_up("gpu-1");
+  SeenJob job = given_up_job(7, 1);
+  job.reason = "JobHeldUser";
+  EXPECT_TRUE(decide(world, {job}).release.jobs.empty());
+}
+
+TEST(Release, AsksAgainForAJobThatItsReleaseDidNotReach) {
+  FakeWorld world(1, 0);
+  world.run_until_quiet();
+  world.bring_up("gpu-1");
+  EXPECT_EQ(decide(world, {held_job(7, 1)}).release.jobs.size(), 1u);
+  EXPECT_EQ(decide(world, {held_job(7, 1)}).release.jobs.size(), 1u);
+}
+
 TEST(GateTableOfNow, CountsNodesThatOthersMadeAsForeign) {
   FakeWorld world(1, 1);
   world.run_until_quiet();
