@@ -11,7 +11,8 @@
 #   cluster_events                    prints all events
 #   cluster_slot NODE JQ              prints JQ of that node in muster nodes --json
 #   cluster_slot_says NODE JQ VALUE   succeeds if that prints VALUE
-#   cluster_node NODE FIELD           prints FIELD, without blanks in it, of scontrol show node; hidden ones have it too
+#   cluster_node NODE FIELD           prints FIELD, without blanks in it, of scontrol show node, hidden ones too; State is
+#                                     without DYNAMIC_NORM
 #   cluster_records PREFIX            prints the names of all records that begin so, in one line
 #   cluster_long_job NAME OPTION...   submits a job that runs until cluster_end_job NAME, and prints its number
 #   cluster_job JOB FIELD             prints FIELD of scontrol show job; cluster_job_says JOB FIELD VALUE compares it
@@ -24,6 +25,7 @@
 # second one, cluster_provider in a test's cluster file, there are:
 #
 #   cluster_provider_does SCOPE [RULE...] from now on it obeys these rules for SCOPE, and no older ones; see lab-provider
+#   cluster_machines JQ               prints JQ of the record of each machine that there is, sorted
 #   cluster_machine NODE              prints the lab's name of the machine that NODE runs on, for lab_on and lab_machine_kill
 #   cluster_provider_log WORD...      prints the lines of its log that begin with these words, without their times
 #   cluster_launched_twice            prints each token for which more than one machine was made, and each node that has
@@ -108,7 +110,8 @@ cluster_slot_says() {
 }
 
 cluster_node() {
-    lab_exec scontrol -F -o show node "$1" 2>/dev/null | grep -Eo "(^| )$2=[^ ]*" | cut -d= -f2
+    lab_exec scontrol -F -o show node "$1" 2>/dev/null | grep -Eo "(^| )$2=[^ ]*" |
+        sed 's/^[^=]*=//; s/+DYNAMIC_NORM//'
 }
 
 cluster_records() {
@@ -168,8 +171,13 @@ cluster_provider_does() {
     mv "$LAB_DIR/provider/rules.new" "$control/$scope"
 }
 
+# A machine may go at any moment, and its record with it.
+cluster_machines() {
+    { cat "$LAB_DIR"/provider/i-*.json 2>/dev/null || :; } | jq -r "$1" | sort -V
+}
+
 cluster_machine() {
-    jq -r --arg node "$1" 'select(.node_name == $node) | .instance_id' "$LAB_DIR"/provider/i-*.json
+    cluster_machines "select(.node_name == \"$1\") | .instance_id"
 }
 
 cluster_provider_log() {
@@ -178,5 +186,5 @@ cluster_provider_log() {
 
 cluster_launched_twice() {
     cluster_provider_log launched | cut -d' ' -f4 | sort | uniq -d
-    jq -r .node_name "$LAB_DIR"/provider/i-*.json | sort | uniq -d
+    cluster_machines .node_name | uniq -d
 }

@@ -81,6 +81,7 @@ read -r -u "\${inner[0]}" greeting && echo "\$greeting"
 while read -r request; do
     [[ \$request =~ \"op\":\"([a-z]*)\" ]] && step=\${BASH_REMATCH[1]}
     [[ \$request =~ \"state\":\"([A-Z]*)\" ]] && step=\${BASH_REMATCH[1],,}
+    [[ \$step != idle ]] || step=undrain
     hook before "\$step" "\$request"
     echo "\$request" >&"\${inner[1]}"
     read -r -u "\${inner[0]}" answer || exit 1
@@ -135,7 +136,7 @@ killed_group_is() {
 }
 
 killed_machines() {
-    jq -r .node_name "$LAB_DIR"/provider/i-*.json 2>/dev/null | sort | xargs
+    cluster_machines .node_name | xargs
 }
 
 killed_is_settled() {

@@ -71,11 +71,6 @@ small_jobs_ran_on() {
     cat "$LAB_DIR"/small/* | grep "^begun .* $1\$" >/dev/null
 }
 
-# Since seen was written.
-a_new_small_job_runs_on() {
-    cat "$LAB_DIR"/small/* | sort | comm -23 - "$LAB_DIR/seen" | grep "^begun .* $1\$" >/dev/null
-}
-
 small_jobs_are_done() {
     [[ -z $(lab_exec squeue -h -p gpu -o %i) ]]
 }
@@ -116,12 +111,14 @@ check "gpu-2 gets another machine when its job has ended" lab_wait "it" 90 has_a
 check "the job ended well" job_is "${long[2]}" COMPLETED
 check "gpu-5 waits for its own" test "$(machine_of gpu-5)" = "${machine[5]}"
 check "gpu-2 is open again" lab_wait "it" 90 open_is "InService $((nodes - 1))/$nodes"
-cat "$LAB_DIR"/small/* | sort >"$LAB_DIR/seen"
-check "small jobs run on it" lab_wait "one" 60 a_new_small_job_runs_on gpu-2
-refute "none on gpu-5 meanwhile" a_new_small_job_runs_on gpu-5
+waits=$(cluster_run sbatch --parsable -p gpu -w gpu-5 -o /dev/null --wrap true)
+job=$(cluster_run sbatch --parsable -p gpu -w gpu-2 -o /dev/null --wrap true)
+check "new jobs run on it" lab_wait "one" 30 job_is "$job" COMPLETED
+check "and meanwhile none on gpu-5" job_is "$waits" PENDING
 cluster_end_job long-5
 check "gpu-5 gets another machine, too" lab_wait "it" 90 has_another_machine gpu-5 "${machine[5]}"
 check "and the group is complete again" lab_wait "it" 90 open_is "InService $nodes/$nodes"
+check "and a job that waited for gpu-5 runs" lab_wait "it" 30 job_is "$waits" COMPLETED
 
 rm "$LAB_DIR/flowing"
 wait "$stream"

@@ -56,7 +56,7 @@ has_event() {
 }
 
 machines_of() {
-    jq -r --arg group "$1" 'select(.group == $group) | .instance_id' "$LAB_DIR"/provider/i-*.json | sort | xargs
+    cluster_machines "select(.group == \"$1\") | .instance_id" | xargs
 }
 
 # boot_id_of_job NODE: that of the machine on which a job for NODE really runs.
@@ -103,23 +103,19 @@ facts_about_twins() {
     check "the first one was not ended" test "$(cluster_machine twins-1)" = "$owner"
 }
 
-# The next launches get addresses again that were given before.
+# The next machine of each has the address of the other one's last.
 swap_addresses() {
-    local one number
     addresses="$(cluster_slot swap-1 .Address) $(cluster_slot swap-2 .Address)"
-    one=$(tr ' ' '\n' <<<"$addresses" | sort -t. -k3,3n -k4,4n | head -n 1)
-    number=$(cut -d. -f4 <<<"$one")
     swap_before=$(machines_of swap)
-    # The one that had the lower address is launched last.
-    cluster_provider_does "$([[ $addresses == "$one "* ]] && echo swap-1 || echo swap-2)" 'launch slow 3'
-    echo $((number - 1)) >"$LAB_DIR/provider/addresses"
+    cluster_provider_does swap-1 "address ${addresses#* }" 'launch slow 2'
+    cluster_provider_does swap-2 "address ${addresses% *}" 'launch slow 2'
     lab_exec scontrol update nodename='swap-[1-2]' state=drain reason=Action:Replace
 }
 
 have_other_machines() {
     local now
     now=$(machines_of swap)
-    [[ $(wc -w <<<"$now") == 2 && -z $(comm -12 <(tr ' ' '\n' <<<"$now") <(tr ' ' '\n' <<<"$swap_before")) ]]
+    [[ $(wc -w <<<"$now") == 2 && -z $(tr ' ' '\n' <<<"$now" | grep -xF "$(tr ' ' '\n' <<<"$swap_before")") ]]
 }
 
 facts_about_addresses() {
@@ -147,22 +143,30 @@ facts_about_late_devices() {
     lab_on "$machine" hostname ip-10-77-9-9
     cluster_provider_does late-1
     check "a node whose devices are not all there is not let into Slurm" lab_wait "its checks" 60 late_message_is '3 of 4 devices'
-    check "so no slurmd has registered" test "$(cluster_node late-1 State)" = FUTURE+DRAIN+DYNAMIC_NORM
+    check "so no slurmd has registered" test "$(cluster_node late-1 State)" = FUTURE+DRAIN
     lab_on "$machine" mknod -m 666 /dev/fakegpu3 c 1 3
     check "it comes when they are" lab_wait "it" 90 open_is late 1/1
     check "with the machine that it had" test "$(cluster_machine late-1)" = "$machine"
     check "and all of them" test "$(cluster_run srun -p late --gres=gpu:4 hostname)" = ip-10-77-9-9
 }
 
-# The plug is pulled and put back.
-power_cycle() {
-    local machine token
-    machine=$(cluster_machine power-1)
-    token=$(jq -r .token "$LAB_DIR/provider/$machine.json")
+start_power_job() {
     power_job=$(cluster_long_job power -p power)
     lab_wait "the job to run" 30 cluster_job_says "$power_job" JobState RUNNING
-    power_machine=$machine
-    lab_exec "$cluster_provider" reboot <<<"{\"instance_id\": \"$machine\", \"node_name\": \"power-1\", \"token\": \"$token\"}" >/dev/null
+    power_begun=$EPOCHSECONDS
+}
+
+# The plug is pulled and put back.
+power_cycle() {
+    power_machine=$(cluster_machine power-1)
+    # Slurm believes that a job is lost if it was begun well before the node's boot: MessageTimeout and 5 s.
+    lab_wait "the job to be old" 60 is_old "$power_begun"
+    cluster_machines 'select(.node_name == "power-1") | {instance_id, node_name, token} | tojson' |
+        lab_exec "$cluster_provider" reboot >/dev/null
+}
+
+is_old() {
+    ((EPOCHSECONDS > $1 + 25))
 }
 
 begun_twice() {
@@ -185,10 +189,11 @@ for name in 'lies 4/4' 'twins 1/1' 'swap 2/2' 'power 1/1'; do
     check "group ${name% *} comes" lab_wait "it" 90 open_is $name
 done
 slurmctld=$(lab_service_pid slurmctld)
-power_cycle
+start_power_job
 start_rival
 facts_about_lists
 facts_about_twins
+power_cycle
 facts_about_late_devices
 swap_addresses
 facts_about_addresses
