@@ -11,7 +11,7 @@
 # done, or "after" it was answered, when it is done but nobody has heard of it. Steps without a request, which are what
 # nodes report and Slurm shows, are seen in muster nodes.
 #
-# With MUSTER_CHECK_ALL=1 it dies at each step of the shrinking, too.
+# With MUSTER_CHECK_ALL=1 it dies at each step, also of the shrinking; without it at four that stand for them.
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$here/lab.sh"
@@ -201,12 +201,8 @@ killed_at() {
     wait "$watch"
 }
 
-killed_at_each_step() {
+killed_everywhere() {
     local victim=$1 moment step
-    trap 'rm -f "$LAB_DIR/watching"; lab_stop' EXIT
-    killed_next=a
-    killed_launches=0
-    killed_start
     for step in create drain launch addresses undrain release; do
         for moment in before after; do
             killed_at "$victim" "$moment" "$step"
@@ -215,12 +211,26 @@ killed_at_each_step() {
     for step in booting registering settling ready; do
         killed_at "$victim" at "$step"
     done
-    if [[ -n ${MUSTER_CHECK_ALL-} ]]; then
-        for step in drain terminate future delete; do
-            for moment in before after; do
-                killed_at "$victim" "$moment" "$step" other
-            done
+    for step in drain terminate future delete; do
+        for moment in before after; do
+            killed_at "$victim" "$moment" "$step" other
         done
+    done
+}
+
+killed_at_each_step() {
+    local victim=$1
+    trap 'rm -f "$LAB_DIR/watching"; lab_stop' EXIT
+    killed_next=a
+    killed_launches=0
+    killed_start
+    if [[ -n ${MUSTER_CHECK_ALL-} ]]; then
+        killed_everywhere "$victim"
+    else
+        killed_at "$victim" after launch
+        killed_at "$victim" at registering
+        killed_at "$victim" before undrain
+        killed_at "$victim" after release
     fi
     if ((tap_failed)); then
         note "$(cluster_events)"
