@@ -21,6 +21,13 @@ void GroupPlanner::plan_size() {
     }
     return;
   }
+  for (SlotRecord& slot : group_.slots) {
+    // Somebody drained a node that was chosen to go: what is somebody's goes only by name, and another one is chosen.
+    const bool was_chosen = slot.wish == Wish::remove && !slot.by_name && slot.state != SlotState::terminating;
+    if (!was_chosen || slot.foreign_reason.empty() || slot.instance.empty()) continue;
+    slot.wish = Wish::keep;
+    slot.wish_reason.clear();
+  }
   const auto kept = static_cast<int>(std::count_if(group_.slots.begin(), group_.slots.end(),
                                                    [](const SlotRecord& slot) { return slot.wish != Wish::remove; }));
   if (kept < group_.counts.target) {

@@ -180,6 +180,21 @@ TEST_F(Change, WhatSomebodyElseDrainedOrReservedGoesOnlyByName) {
   EXPECT_EQ(world.slot("gpu-3").state, SlotState::waiting);
 }
 
+TEST_F(Change, ANodeThatSomebodyDrainsWhileItIsToGoForALowerTargetStaysAndAnotherOneGoes) {
+  FakeWorld world = open_world(2);
+  run_job_on(world, "gpu-1");
+  run_job_on(world, "gpu-2");
+  ASSERT_TRUE(world.scale(1));
+  world.run_until_quiet();
+  const std::string chosen = world.slot("gpu-1").wish == Wish::remove ? "gpu-1" : "gpu-2";
+  const std::string other = chosen == "gpu-1" ? "gpu-2" : "gpu-1";
+  world.node(chosen).reason = "broken fan";
+  world.run_until_quiet();
+  EXPECT_EQ(world.slot(chosen).wish, Wish::keep);
+  EXPECT_EQ(world.slot(other).wish, Wish::remove);
+  EXPECT_EQ(world.node(chosen).reason, "broken fan");
+}
+
 TEST_F(Change, ANodeThatSomebodyElseMadeKeepsItsNameAndTheNextNumberIsTaken) {
   FakeWorld world = open_world(2);
   SeenNode theirs;
