@@ -106,6 +106,13 @@ struct DoctorOptions {
 int run_doctor(const CommonOptions& common, const DoctorOptions& options);
 
 /// Works without musterd: reads the file itself.
+struct SimulateOptions {
+  std::string file;
+  std::optional<std::uint64_t> seed;
+};
+/// Plays a scenario in virtual time; needs neither musterd nor Slurm. Fails where a promise of muster was broken.
+int run_simulate(const CommonOptions& common, const SimulateOptions& options);
+
 struct SlurmConfOptions {
   std::string file;
 };

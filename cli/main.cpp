@@ -36,6 +36,7 @@ struct CommandLine {
   ResyncOptions resync;
   ReleaseOptions release{false, default_helper, {}};
   DoctorOptions doctor;
+  SimulateOptions simulate;
   SlurmConfOptions slurm_conf;
   std::function<int()> chosen;
 };
@@ -147,6 +148,11 @@ void describe(CLI::App& app, CommandLine& line) {
       subcommand(app, line, "doctor", "Say what is wrong in the set-up and how to mend it", line.doctor, run_doctor);
   doctor->add_option("--slurm-helper", line.doctor.slurm_helper, "The program that speaks to Slurm if musterd is away");
   doctor->add_option("--slurm-conf", line.doctor.slurm_conf, "The slurm.conf to use then, instead of Slurm's default");
+
+  CLI::App* simulate = subcommand(app, line, "simulate", "Play a scenario in virtual time, and show what muster does",
+                                  line.simulate, run_simulate);
+  simulate->add_option("SCENARIO", line.simulate.file, "The scenario file")->required();
+  simulate->add_option("--seed", line.simulate.seed, "Of chance, instead of the file's");
 
   CLI::App* slurm_conf = subcommand(app, line, "slurm-conf", "Print the lines that slurm.conf needs for a cluster file",
                                     line.slurm_conf, run_slurm_conf);

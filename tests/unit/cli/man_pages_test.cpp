@@ -12,6 +12,7 @@
 
 #include "logic/cluster_spec.hpp"
 #include "musterd/settings.hpp"
+#include "simulator/scenario.hpp"
 
 namespace muster {
 namespace {
@@ -51,6 +52,10 @@ TEST(ManPages, ClusterFilePageHasEveryKeyWithTypeAndDefault) {
 
 TEST(ManPages, SettingsPageHasEveryKeyWithTypeAndDefault) {
   EXPECT_EQ(keys_of_page("musterd.yaml.5"), keys_of_table(musterd::settings_keys()));
+}
+
+TEST(ManPages, ScenarioFilePageHasEveryKeyWithTypeAndDefault) {
+  EXPECT_EQ(keys_of_page("muster-scenario.yaml.5"), keys_of_table(simulator::scenario_file_keys()));
 }
 
 }  // namespace
