@@ -21,10 +21,13 @@ class Inbox {
       return;
     std::unordered_map<LaunchToken, GroupName> by_token;
     std::unordered_map<InstanceId, GroupName> by_instance;
+    std::unordered_map<InstanceId, NodeName> holders;
     for (const auto& [name, group] : ledger.groups) {
       for (const SlotRecord& slot : group.slots) {
         if (!slot.token.empty()) by_token.emplace(slot.token, name);
-        if (!slot.instance.empty()) by_instance.emplace(slot.instance, name);
+        if (slot.instance.empty()) continue;
+        by_instance.emplace(slot.instance, name);
+        holders.emplace(slot.instance, slot.name);
       }
     }
     for (const LaunchResult& result : seen.launch_results) {
@@ -32,12 +35,8 @@ class Inbox {
       if (group == by_token.end()) continue;
       GroupMail& mail = mail_[group->second];
       mail.launch_results.push_back(&result);
-      for (const auto& [other, record] : ledger.groups) {
-        for (const SlotRecord& slot : record.slots) {
-          if (slot.instance == result.instance && !slot.instance.empty())
-            mail.taken_instances.emplace(slot.instance, slot.name);
-        }
-      }
+      if (const auto holder = holders.find(result.instance); holder != holders.end())
+        mail.taken_instances.emplace(result.instance, holder->second);
       // A node may report within the same pass that learns of its launch.
       if (!result.instance.empty()) by_instance.emplace(result.instance, group->second);
     }
