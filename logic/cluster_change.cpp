@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "logic/cluster_change.hpp"
 
+#include <algorithm>
+
 #include "logic/field_reader.hpp"
 
 namespace muster::logic {
@@ -53,6 +55,13 @@ Status check_change(const ClusterSpec& before, const Ledger& ledger, const Clust
     if (group->registration != old_group.registration) {
       problems.add(group->place, title + ": registration: expected it as it is; delete the group and make it anew");
     }
+    const bool has_machines = std::any_of(record->slots.begin(), record->slots.end(),
+                                          [](const SlotRecord& slot) { return slot.state != SlotState::waiting; });
+    if (group->provider != old_group.provider && has_machines) {
+      problems.add(group->place, title + ": provider: expected " + old_group.provider +
+                                     ", which has machines of it, found " + group->provider + "; muster scale " +
+                                     old_group.name.str() + " 0 --min 0 ends them first");
+    }
     if (group->node_prefix != old_group.node_prefix || node_conf(*group) != node_conf(old_group)) {
       problems.add(group->place, title + ": expected node_prefix and node as they are (" + old_group.node_prefix +
                                      ", " + node_conf(old_group) + "); another shape is another group");
@@ -74,7 +83,7 @@ std::vector<GroupChange> describe_changes(const std::optional<ClusterSpec>& befo
     };
     if (!old_group) {
       text = "new: target " + std::to_string(group.target_count) + ", MinCount " + std::to_string(group.min_count) +
-             ", partition " + group.partition.str() + ", provider " + group.provider;
+             (group.joins_slurm() ? ", partition " + group.partition.str() : "") + ", provider " + group.provider;
     } else {
       if (!record->deleting.empty()) {
         changes.push_back({group.name, "is being deleted; its lines are passed over"});

@@ -62,7 +62,10 @@ class Runner {
     for (const auto& [name, number] : leaving) {
       GroupRecord& group = outcome_.ledger.groups.at(name);
       Counts counts = group.counts;
-      counts.target -= number;
+      // Those that are above the target already (an admin drained them, say) go without lowering it.
+      const auto kept = static_cast<int>(std::count_if(
+          group.slots.begin(), group.slots.end(), [](const SlotRecord& slot) { return slot.wish != Wish::remove; }));
+      counts.target -= std::max(0, number - std::max(0, kept - counts.target));
       if (counts.target < counts.min) {
         return conflict_error("group " + name.str() + ": expected a target of MinCount (" + std::to_string(counts.min) +
                               ") or more, found that " + std::to_string(counts.target) +
@@ -92,6 +95,7 @@ class Runner {
     if (group.gathering == Gathering::no) return conflict_error("group " + group.name.str() + " is open already");
     const int ready = ready_count(group);
     const std::string progress = std::to_string(ready) + " of " + std::to_string(group.counts.min) + " nodes ready";
+    group.floor_is_waived = ready < group.counts.min || group.gathering == Gathering::floor;
     group.gathering = Gathering::no;
     if (!group.gate_open) group.gate_opened_at = now_;
     group.gate_open = true;
@@ -292,7 +296,8 @@ Result<CommandOutcome> run_command(const ClusterSpec& spec, const Ledger& ledger
   return std::visit(Runner(spec, ledger, by, now), command);
 }
 
-CommandOutcome take_file(const ClusterSpec& spec, const Ledger& ledger, const std::string& by, Time now) {
+CommandOutcome take_file(const ClusterSpec* before, const ClusterSpec& spec, const Ledger& ledger,
+                         const std::string& by, Time now) {
   Runner runner(spec, ledger, by, now);
   auto& groups = runner.ledger().groups;
   for (auto group = groups.begin(); group != groups.end();) {
@@ -303,6 +308,10 @@ CommandOutcome take_file(const ClusterSpec& spec, const Ledger& ledger, const st
     if (found == groups.end()) {
       groups.emplace(group.name, new_group(group, now, runner.events()));
     } else if (found->second.deleting.empty()) {
+      const GroupSpec* old_group = before ? before->find_group(group.name) : nullptr;
+      // A wait that is under way ends so much sooner or later.
+      if (old_group && found->second.deadline != no_time)
+        found->second.deadline += group.deadline - old_group->deadline;
       runner.set_counts(found->second, {group.target_count, group.min_count});
     }
   }

@@ -67,6 +67,7 @@ Result<CommandOutcome> run_command(const ClusterSpec& spec, const Ledger& ledger
 /// What applying a file does to the ledger: its counts are the newest request, also where a command or a rollback had
 /// changed them; back-offs are forgotten; new groups begin; groups that were deleted are forgotten, and begin anew
 /// where the file names them.
-CommandOutcome take_file(const ClusterSpec& spec, const Ledger& ledger, const std::string& by, Time now);
+CommandOutcome take_file(const ClusterSpec* before, const ClusterSpec& spec, const Ledger& ledger,
+                         const std::string& by, Time now);
 
 }  // namespace muster::logic

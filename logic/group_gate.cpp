@@ -69,6 +69,8 @@ int GroupPlanner::count_usable() const {
 void GroupPlanner::keep_floor() {
   if (spec_.gate != GatePolicy::floor || !group_.gate_open || !seen_.nodes) return;
   const int usable = count_usable();
+  if (usable >= group_.counts.min) group_.floor_is_waived = false;
+  if (group_.floor_is_waived) return;
   if (group_.gathering == Gathering::floor && usable >= group_.counts.min) {
     return end_gathering("FloorReached", std::to_string(usable) + " nodes are usable again, MinCount is " +
                                              std::to_string(group_.counts.min));
@@ -82,8 +84,8 @@ void GroupPlanner::keep_floor() {
     if (const SeenNode* node = seen_node(slot); node && slot.wish == Wish::keep) keep_closed(slot, *node);
   }
   event(EventLevel::warn, "ClosedBelowFloor", nullptr,
-        std::to_string(usable) + " nodes are usable, MinCount is " + std::to_string(group_.counts.min) +
-            "; closed to new jobs until they are there again (gate: floor)");
+        std::to_string(usable) + (usable == 1 ? " node is" : " nodes are") + " usable, MinCount is " +
+            std::to_string(group_.counts.min) + "; closed to new jobs until they are there again (gate: floor)");
 }
 
 void GroupPlanner::end_gathering(const char* kind, const std::string& why) {
@@ -134,7 +136,9 @@ void GroupPlanner::tell_status() {
                            " nodes are " + (spec_.joins_slurm() ? "open to jobs" : "in service");
   if (!group_.deleting.empty()) {
     group_.status = GroupStatus::deleting;
-    group_.status_reason = std::to_string(group_.slots.size()) + " nodes are still there";
+    group_.status_reason =
+        (group_.slots.size() == 1 ? "1 node is" : std::to_string(group_.slots.size()) + " nodes are") +
+        std::string(" still there");
   } else if (needs_launches && is_stopped(spec_, group_) && (group_.gathering == Gathering::creating || ready == 0)) {
     group_.status = GroupStatus::failed;
     group_.status_reason = progress + "; launching is stopped: " + stopped->second.problem;

@@ -3,6 +3,7 @@
 // One slot's machine: launched, booted, registered, counted, restarted, replaced, ended.
 #include <algorithm>
 
+#include "logic/departure.hpp"
 #include "logic/field_reader.hpp"
 #include "logic/group_planner.hpp"
 #include "logic/launch_trouble.hpp"
@@ -124,7 +125,10 @@ void GroupPlanner::plan_booting(SlotRecord& slot, const SeenNode* node) {
     const std::string seen_so_far = slot.node_step.empty()
                                         ? "nothing was heard of it"
                                         : "it is at \"" + slot.node_step + "\": " + slot.node_message;
-    return fail_attempt(slot, FailureClass::boot_timeout,
+    // What a check finds on one machine it finds on the next one of this kind.
+    const bool has_bad_check =
+        std::any_of(slot.checks.begin(), slot.checks.end(), [](const NodeCheck& check) { return !check.ok; });
+    return fail_attempt(slot, has_bad_check ? FailureClass::unhealthy : FailureClass::boot_timeout,
                         "not ready " + duration_text(now_ - slot.state_since) + " after its launch; " + seen_so_far,
                         true);
   }
@@ -215,11 +219,16 @@ void GroupPlanner::become_ready(SlotRecord& slot) {
 
 void GroupPlanner::plan_rebooting(SlotRecord& slot) {
   if (is_overdue(slot)) {
+    if (!slot.foreign_reason.empty()) return;  // a machine that somebody drained is ended only by name
     return fail_attempt(slot, FailureClass::boot_timeout,
                         "not back " + duration_text(now_ - slot.state_since) + " after its reboot was asked for", true);
   }
   if (seen_.reboots_in_flight.count(slot.instance) > 0 || now_ < slot.retry_at) return;
   machine_actions_.emplace_back(RebootMachine{spec_.name, slot.name, slot.instance, slot.token});
+}
+
+bool GroupPlanner::is_somebody_elses(const SlotRecord& slot) const {
+  return !slot.foreign_reason.empty() || reserved_nodes(seen_).count(slot.name) > 0;
 }
 
 // A slot that is to be removed, replaced or rebooted: closed, then free of jobs, then done.
@@ -237,6 +246,14 @@ void GroupPlanner::plan_leaving(SlotRecord& slot, const SeenNode* node) {
   if (slot.state == SlotState::launching) return plan_launching(slot);
   if (spec_.joins_slurm()) {
     if (!seen_.nodes) return;
+    if (!slot.by_name && is_somebody_elses(slot)) {
+      // Since it was chosen. Ended is what was named, and only that; the next pass chooses another one.
+      slot.wish = Wish::keep;
+      slot.wish_reason.clear();
+      event(EventLevel::warn, "RemovalTakenBack", &slot,
+            "somebody else has drained or reserved it since it was chosen");
+      return fall_due(now_);
+    }
     if (node && node->is_registered() && takes_jobs(*node)) return;  // closed in this pass, and read back first
     if (node && node->has_jobs()) {
       if (now_ < slot.drain_deadline) return fall_due(slot.drain_deadline);

@@ -113,6 +113,8 @@ void GroupPlanner::take_mail() {
   for (const TerminateResult* result : mail_.terminate_results) {
     if (const auto slot = by_instance.find(result->instance); slot != by_instance.end())
       take_terminate_result(*slot->second, *result);
+    else
+      note_orphan_that_stays(*result);
   }
   for (const RebootResult* result : mail_.reboot_results) {
     if (const auto slot = by_instance.find(result->instance); slot != by_instance.end())
@@ -183,6 +185,19 @@ void GroupPlanner::take_terminate_result(SlotRecord& slot, const TerminateResult
   move_to(slot, SlotState::waiting);
 }
 
+void GroupPlanner::note_orphan_that_stays(const TerminateResult& result) {
+  const auto orphan = group_.orphans.find(result.instance);
+  if (result.ok || orphan == group_.orphans.end() || orphan->second.tries != 1) return;  // told once
+  Event told;
+  told.level = EventLevel::error;
+  told.kind = "OrphanNotEnded";
+  told.group = spec_.name;
+  told.instance = result.instance;
+  told.text = "machine " + result.instance.str() + " cannot be ended: " + result.message +
+              "; it is tried again, more and more seldom";
+  plan_.events.push_back(std::move(told));
+}
+
 void GroupPlanner::take_reboot_result(SlotRecord& slot, const RebootResult& result) {
   if (slot.state != SlotState::rebooting) return;
   if (result.ok) {
@@ -191,9 +206,15 @@ void GroupPlanner::take_reboot_result(SlotRecord& slot, const RebootResult& resu
     return;
   }
   event(EventLevel::error, "RebootRefused", &slot, result.message + "; the node is registered again as it is");
+  end_reboot_wish(slot);
+  move_to(slot, SlotState::booting, spec_.boot_timeout);
+}
+
+/// Somebody may have asked for more since.
+void GroupPlanner::end_reboot_wish(SlotRecord& slot) {
+  if (slot.wish != Wish::reboot) return;
   slot.wish = Wish::keep;
   slot.wish_reason.clear();
-  move_to(slot, SlotState::booting, spec_.boot_timeout);
 }
 
 void GroupPlanner::take_report(SlotRecord& slot, const NodeReport& report) {
@@ -206,8 +227,7 @@ void GroupPlanner::take_report(SlotRecord& slot, const NodeReport& report) {
   const bool is_first_boot_heard = slot.boot_id.empty() && slot.retry_at == slot.deadline;
   if (slot.state == SlotState::rebooting && (is_other_boot || is_first_boot_heard)) {
     event(EventLevel::info, "MachineRebooted", &slot, "as it was asked for; it is checked and registered again");
-    slot.wish = Wish::keep;
-    slot.wish_reason.clear();
+    end_reboot_wish(slot);
     slot.retry_at = no_time;
     move_to(slot, SlotState::booting, spec_.boot_timeout);
   } else if (is_other_boot && (slot.slurmd_start > 0 || was_registered(slot))) {
@@ -261,7 +281,7 @@ void GroupPlanner::end_orphans(const Seen::Machines& list) {
   for (const SeenMachine& machine : list.machines) {
     if (!is_over(machine)) listed.insert(machine.instance);
   }
-  std::map<InstanceId, Time> orphans;
+  std::map<InstanceId, Orphan> orphans;
   for (const SeenMachine& machine : list.machines) {
     if (is_over(machine) || by_instance.count(machine.instance) > 0) continue;
     const auto attempt = by_token.find(machine.token);
@@ -270,10 +290,13 @@ void GroupPlanner::end_orphans(const Seen::Machines& list) {
     const std::string& token = machine.token.str();
     if (!is_token_of(spec_, cluster_, group_.created_at, token)) continue;
     const auto known = group_.orphans.find(machine.instance);
-    const Time since = known == group_.orphans.end() ? list.listed_at : known->second;
-    orphans.emplace(machine.instance, since);
-    if (list.listed_at < since + second_look_after || seen_.terminations_in_flight.count(machine.instance) > 0)
+    Orphan& orphan = orphans[machine.instance];
+    if (known != group_.orphans.end()) orphan = known->second;
+    if (orphan.since == no_time) orphan.since = list.listed_at;
+    if (list.listed_at < orphan.since + second_look_after || now_ < orphan.retry_at ||
+        seen_.terminations_in_flight.count(machine.instance) > 0)
       continue;
+    orphan.retry_at = now_ + retry_delay(FailureClass::transient, ++orphan.tries, machine.instance.str());
     Event told;
     told.level = EventLevel::warn;
     told.kind = "OrphanEnded";
@@ -283,7 +306,7 @@ void GroupPlanner::end_orphans(const Seen::Machines& list) {
     told.text = "machine " + machine.instance.str() + " is " +
                 (is_twin ? "a second one of this launch" : "of an earlier attempt") + " (" + token + ") and is ended";
     machine_actions_.emplace_back(TerminateMachine{spec_.name, told.node, machine.instance, machine.token});
-    plan_.events.push_back(std::move(told));
+    if (orphan.tries == 1) plan_.events.push_back(std::move(told));
   }
   group_.orphans = std::move(orphans);
 }

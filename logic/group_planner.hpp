@@ -36,7 +36,9 @@ class GroupPlanner {
   void begin_group();
   void take_launch_result(SlotRecord& slot, const LaunchResult& result);
   void take_terminate_result(SlotRecord& slot, const TerminateResult& result);
+  void note_orphan_that_stays(const TerminateResult& result);
   void take_reboot_result(SlotRecord& slot, const RebootResult& result);
+  static void end_reboot_wish(SlotRecord& slot);
   void take_report(SlotRecord& slot, const NodeReport& report);
   void refuse_rival(SlotRecord& slot);
   void take_mail();
@@ -79,6 +81,7 @@ class GroupPlanner {
   void plan_in_slurm(SlotRecord& slot, const SeenNode* node);
   void plan_rebooting(SlotRecord& slot);
   bool is_overdue(const SlotRecord& slot);
+  bool is_somebody_elses(const SlotRecord& slot) const;
   void wait_for_slurm(SlotRecord& slot);
   void plan_leaving(SlotRecord& slot, const SeenNode* node);
   void become_ready(SlotRecord& slot);

@@ -143,7 +143,10 @@ void GroupPlanner::note_asked_action(SlotRecord& slot, const SeenNode& node) {
   // The reason is a request to us, so it is not somebody's drain that must be left alone.
   slot.our_reason = node.reason;
   slot.foreign_reason.clear();
-  if (slot.instance.empty() || slot.wish != Wish::keep) return;
+  if (slot.instance.empty()) return;
+  // The newest request is the one that counts; what is to be removed or replaced is rebooted by it in any case.
+  const bool says_more = slot.wish == Wish::reboot && *asked->wish == Wish::replace;
+  if (slot.wish != Wish::keep && !says_more) return;
   slot.wish = *asked->wish;
   slot.by_name = true;
   slot.wish_reason = "asked for by the reason " + node.reason;
@@ -203,6 +206,8 @@ void GroupPlanner::note_foreign_drain(SlotRecord& slot, const SeenNode& node) {
       return;
     }
     slot.foreign_reason = reason;
+    // Theirs stands over ours. Should Slurm lose it with the registration, it is put back.
+    if (node.base != NodeBase::future) slot.our_reason.clear();
     if (slot.refused_action == node.reason) return;  // told already
     event(EventLevel::warn, "NodeDrainedByOther", &slot,
           "drained by somebody else (\"" + slot.foreign_reason + "\"); left alone until they lift it");

@@ -71,7 +71,10 @@ bool note_type_failure(GroupRecord& group, const SlotRecord& slot, FailureClass 
   LaunchTrouble& trouble = group.troubles[slot.instance_type];
   if (trouble.probe == slot.name) trouble.probe = NodeName{};
   const bool was_stopped = trouble.stopped;
-  if (trouble.failure != failure) trouble.failures = 0;
+  // A bad image shows now in one way, now in another.
+  const bool is_same_cause =
+      trouble.failure == failure || (!ends_with_launch(trouble.failure) && !ends_with_launch(failure));
+  if (!is_same_cause) trouble.failures = 0;
   // Launches that were under way together failed of the same cause.
   if (trouble.failures == 0 || began_at > trouble.failed_at) ++trouble.failures;
   trouble.failure = failure;

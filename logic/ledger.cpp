@@ -85,8 +85,8 @@ auto tied(const SlotRecord& slot) {
 auto tied(const GroupRecord& group) {
   return std::tie(group.name, group.status, group.status_reason, group.counts, group.restore, group.gathering,
                   group.gate_open, group.created_at, group.gate_opened_at, group.gathering_since, group.deadline,
-                  group.idle_spent, group.rolled_back, group.deleting, group.deleted, group.launches, group.retries,
-                  group.arrivals, group.orphans, group.troubles);
+                  group.idle_spent, group.floor_is_waived, group.rolled_back, group.deleting, group.deleted,
+                  group.launches, group.retries, group.arrivals, group.orphans, group.troubles);
 }
 
 auto tied(const LaunchTrouble& trouble) {

@@ -155,6 +155,16 @@ struct LaunchTrouble {
   friend bool operator==(const LaunchTrouble& a, const LaunchTrouble& b);
 };
 
+/// A machine of an attempt that is over.
+struct Orphan {
+  Time since = no_time;     ///< the list that showed it first
+  int tries = 0;            ///< to end it
+  Time retry_at = no_time;  ///< the next one, should it still be listed
+  friend bool operator==(const Orphan& a, const Orphan& b) {
+    return a.since == b.since && a.tries == b.tries && a.retry_at == b.retry_at;
+  }
+};
+
 struct GroupRecord {
   GroupName name;
   GroupStatus status = GroupStatus::creating;
@@ -166,15 +176,16 @@ struct GroupRecord {
   Time created_at = no_time;
   Time gate_opened_at = no_time;
   Time gathering_since = no_time;
-  Time deadline = no_time;  ///< while creating or updating; absolute, survives restarts
-  Duration idle_spent{0};   ///< node time, in this gathering, of machines that are gone again
-  std::string rolled_back;  ///< why it was rolled back; empty = it was not, or the counts were changed since
-  std::string deleting;     ///< who wants it gone; empty = nobody
-  bool deleted = false;     ///< nothing of it is left; stays until a cluster file names it no more, or anew
+  Time deadline = no_time;       ///< while creating or updating; absolute, survives restarts
+  Duration idle_spent{0};        ///< node time, in this gathering, of machines that are gone again
+  bool floor_is_waived = false;  ///< gate: floor, opened by an operator: it counts again when it has been reached
+  std::string rolled_back;       ///< why it was rolled back; empty = it was not, or the counts were changed since
+  std::string deleting;          ///< who wants it gone; empty = nobody
+  bool deleted = false;          ///< nothing of it is left; stays until a cluster file names it no more, or anew
   int launches = 0;
   int retries = 0;
-  std::vector<Time> arrivals;          ///< when nodes became ready, the newest 16
-  std::map<InstanceId, Time> orphans;  ///< machines of attempts that are over, and the list that first showed them
+  std::vector<Time> arrivals;  ///< when nodes became ready, the newest 16
+  std::map<InstanceId, Orphan> orphans;
   std::map<std::string, LaunchTrouble> troubles;  ///< by instance type
   std::vector<SlotRecord> slots;                  ///< in the order of their index
 

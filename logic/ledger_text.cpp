@@ -108,8 +108,11 @@ Value group_to_value(const GroupRecord& group) {
   Value arrivals = Value::list();
   for (const Time arrival : group.arrivals) arrivals.push(time_value(arrival));
   Value orphans = Value::list();
-  for (const auto& [instance, since] : group.orphans) {
-    orphans.push(Value::map({{"instance", instance.str()}, {"since", time_value(since)}}));
+  for (const auto& [instance, orphan] : group.orphans) {
+    orphans.push(Value::map({{"instance", instance.str()},
+                             {"since", time_value(orphan.since)},
+                             {"tries", orphan.tries},
+                             {"retry_at", time_value(orphan.retry_at)}}));
   }
   Value troubles = Value::list();
   for (const auto& [type, trouble] : group.troubles) {
@@ -136,6 +139,7 @@ Value group_to_value(const GroupRecord& group) {
                      {"gathering_since", time_value(group.gathering_since)},
                      {"deadline", time_value(group.deadline)},
                      {"idle_spent", std::int64_t{group.idle_spent.count()}},
+                     {"floor_is_waived", group.floor_is_waived},
                      {"rolled_back", group.rolled_back},
                      {"deleting", group.deleting},
                      {"deleted", group.deleted},
@@ -160,6 +164,7 @@ GroupRecord group_from_value(const Value& value) {
   group.gathering_since = time_member(value, "gathering_since");
   group.deadline = time_member(value, "deadline");
   group.idle_spent = Duration{value.integer_or("idle_spent")};
+  group.floor_is_waived = value.boolean_or("floor_is_waived");
   group.rolled_back = value.text_or("rolled_back");
   group.deleting = value.text_or("deleting");
   group.deleted = value.boolean_or("deleted");
@@ -169,7 +174,8 @@ GroupRecord group_from_value(const Value& value) {
     if (arrival.as_integer()) group.arrivals.push_back(time_from_milliseconds(*arrival.as_integer()));
   }
   for (const Value& orphan : value.list_or_empty("orphans")) {
-    group.orphans.emplace(InstanceId{orphan.text_or("instance")}, time_member(orphan, "since"));
+    group.orphans[InstanceId{orphan.text_or("instance")}] = {time_member(orphan, "since"), int_member(orphan, "tries"),
+                                                             time_member(orphan, "retry_at")};
   }
   for (const Value& record : value.list_or_empty("troubles")) {
     LaunchTrouble trouble;

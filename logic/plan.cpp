@@ -29,6 +29,7 @@ class Inbox {
         by_instance.emplace(slot.instance, name);
         holders.emplace(slot.instance, slot.name);
       }
+      for (const auto& [instance, orphan] : group.orphans) by_instance.emplace(instance, name);
     }
     for (const LaunchResult& result : seen.launch_results) {
       const auto group = by_token.find(result.token);
@@ -78,11 +79,15 @@ bool has_been_ready(const Ledger& ledger, const GroupName& name) {
 }
 
 /// HyperPod: controllers come first; when one is healthy, all others in parallel. Where the cluster has no controller
-/// group the head that musterd runs on is the healthy controller.
+/// group the head that musterd runs on is the healthy controller; and a cluster that was InService once has had one.
 bool has_had_controller(const ClusterSpec& wanted, const Ledger& ledger) {
+  if (ledger.cluster.in_service_at != no_time) return true;
   bool has_group = false;
   for (const GroupSpec& spec : wanted.groups) {
     if (spec.node_type != NodeType::controller) continue;
+    if (const GroupRecord* record = record_of(ledger, spec.name);
+        record && (record->deleted || !record->deleting.empty()))
+      continue;
     has_group = true;
     if (has_been_ready(ledger, spec.name)) return true;
   }

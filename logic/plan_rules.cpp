@@ -15,10 +15,23 @@ namespace {
 /// What noded passes to slurmd -Z, so that a node whose record was lost is born closed (22.05 and 26.05 drop the text).
 constexpr std::string_view unregistered_reason = "muster:unregistered";
 
-/// Slurm's own texts, set at a registration it does not like; they say nothing about somebody's will (node_mgr.c).
-constexpr std::array<std::string_view, 7> slurm_fault_texts{
-    "Low RealMemory (reported:",  "Low TmpDisk (reported:", "Low socket*core", "Low CPUs", "Not responding",
-    "Node unexpectedly rebooted", " : Not responding"};
+/// Slurm's own texts, set at a registration it does not like; they say nothing about somebody's will (node_mgr.c). They
+/// are compared whole: an admin's reason may begin like one of them.
+constexpr std::array<std::string_view, 6> slurm_fault_texts{
+    "Low socket*core*thread count", "Low socket*core count", "Low CPUs", "Not responding",
+    "Node unexpectedly rebooted",   " : Not responding",
+};
+/// Those with figures, up to the bracket that closes them.
+constexpr std::array<std::string_view, 2> slurm_fault_beginnings{"Low RealMemory (reported:", "Low TmpDisk (reported:"};
+
+bool is_one_slurm_fault(std::string_view text) {
+  const bool ends_in_bracket = !text.empty() && text.find(')') == text.size() - 1;
+  if (starts_with(text, "gres/"))
+    return ends_in_bracket && text.find(" count reported lower than configured (") != std::string_view::npos;
+  return std::find(slurm_fault_texts.begin(), slurm_fault_texts.end(), text) != slurm_fault_texts.end() ||
+         (ends_in_bracket && std::any_of(slurm_fault_beginnings.begin(), slurm_fault_beginnings.end(),
+                                         [&](std::string_view known) { return starts_with(text, known); }));
+}
 
 }  // namespace
 
@@ -30,10 +43,15 @@ std::string_view reason_as_set(std::string_view reason) {
 }
 
 bool is_slurm_fault(std::string_view reason) {
-  if (starts_with(reason, "gres/"))
-    return reason.find(" count reported lower than configured (") != std::string_view::npos;
-  return std::any_of(slurm_fault_texts.begin(), slurm_fault_texts.end(),
-                     [&](std::string_view known) { return starts_with(reason, known); });
+  if (reason.empty()) return false;
+  // Several faults stand in one text.
+  constexpr std::string_view between = ", ";
+  for (;;) {
+    const std::size_t end = reason.find(between);
+    if (!is_one_slurm_fault(reason.substr(0, end))) return false;
+    if (end == std::string_view::npos) return true;
+    reason.remove_prefix(end + between.size());
+  }
 }
 
 std::string names_text(const std::vector<NodeName>& names) {
@@ -68,12 +86,11 @@ bool is_foreign_drain(const SlotRecord& slot, const SeenNode& node) {
   const std::string_view reason = reason_as_set(node.reason);
   if (reason.empty() || reason == slot.our_reason || reason == unregistered_reason || is_slurm_fault(reason))
     return false;
-  // Nobody but us has to do with a node that was not opened yet: an older text of ours, which slurmctld has brought
-  // back.
-  if (slot.state != SlotState::in_service && starts_with(reason, "muster: ")) return false;
-  // Killed just after we lifted it, slurmctld comes back with our drain as it was saved before, and with its time.
-  const bool is_older_than_opening = node.reason_time != no_time && node.reason_time <= slot.state_since;
-  if (reason == slot.lifted_reason && is_older_than_opening) return false;
+  // Killed just after a change, slurmctld comes back with our drain as it was saved before, and with its time. It is
+  // told from somebody's by the time alone where the node was not opened yet; ever after by the ledger's text, too.
+  const bool is_old = node.reason_time != no_time && node.reason_time <= std::max(slot.state_since, slot.wish_since);
+  const bool is_like_ours = slot.state != SlotState::in_service && starts_with(reason, "muster: ");
+  if (is_old && (is_like_ours || reason == slot.lifted_reason)) return false;
   // An open node keeps the text of our last drain (24.11); when Slurm then finds it DOWN, nobody has drained it.
   return node.drained || node.failing || !starts_with(reason, "muster: ");
 }

@@ -335,11 +335,23 @@ void Head::decide_and_act(bool slurm_was_read) {
 }
 
 // The ledger cannot be written: nothing new is done. But a node of a gathering group that somebody opened is closed
-// again, since that was decided and written long ago.
+// again, since that was decided and written long ago. A drain that was not written would be taken for somebody else's
+// later.
 void Head::hold_the_gate(const logic::Plan& plan) {
   std::vector<Action> closing;
   for (const Action& action : plan.actions) {
-    if (std::holds_alternative<logic::DrainNodes>(action)) closing.push_back(action);
+    if (const auto* drain = std::get_if<logic::DrainNodes>(&action)) {
+      logic::DrainNodes again = *drain;
+      again.names.clear();
+      const auto group = state_.ledger.groups.find(drain->group);
+      for (std::size_t i = 0; group != state_.ledger.groups.end() && i < group->second.slots.size(); ++i) {
+        const logic::SlotRecord& slot = group->second.slots[i];
+        const bool was_written = slot.our_reason == drain->reason;
+        if (was_written && std::find(drain->names.begin(), drain->names.end(), slot.name) != drain->names.end())
+          again.names.push_back(slot.name);
+      }
+      if (!again.names.empty()) closing.push_back(std::move(again));
+    }
   }
   slurm_.execute(
       std::move(closing),
@@ -704,7 +716,8 @@ void Head::check_and_take(LedgerStore::AppliedFile file, logic::ClusterSpec spec
   ApplyOutcome outcome;
   outcome.changes = logic::describe_changes(state_.spec, state_.ledger, spec);
   outcome.warnings = logic::warnings_against_slurm(spec, *state_.facts);
-  const logic::CommandOutcome taken = logic::take_file(spec, state_.ledger, "uid " + std::to_string(by), sys::now());
+  const logic::CommandOutcome taken = logic::take_file(state_.spec ? &*state_.spec : nullptr, spec, state_.ledger,
+                                                       "uid " + std::to_string(by), sys::now());
   logic::Seen seen = look_at_all(true);
   // What came in meanwhile belongs to the passes.
   seen.launch_results.clear();

@@ -157,8 +157,8 @@ class FakeWorld {
   }
   bool open_group() { return command(OpenGroup{spec().name}); }
   /// The cluster file is applied (again).
-  void apply_file() {
-    CommandOutcome outcome = take_file(wanted, ledger, "uid 0", now);
+  void apply_file(const ClusterSpec* before = nullptr) {
+    CommandOutcome outcome = take_file(before, wanted, ledger, "uid 0", now);
     ledger = std::move(outcome.ledger);
     events.insert(events.end(), outcome.events.begin(), outcome.events.end());
   }
@@ -173,6 +173,12 @@ class FakeWorld {
     for (const auto& [instance, machine] : machines_) all.push_back(machine);
     return all;
   }
+  void provider_refuses_to_end(const std::string& instance) {
+    TerminateResult result;
+    result.instance = InstanceId{instance};
+    result.message = "the API says no";
+    seen_.terminate_results.push_back(result);
+  }
   void list_machines() {
     Seen::Machines list;
     list.listed_at = now;
@@ -182,7 +188,8 @@ class FakeWorld {
 
   // ---- The nodes ----
   /// boot: the boot id that it says; empty = that of the slot's machine.
-  void report(const std::string& name, NodeStep step, const std::string& boot = "") {
+  void report(const std::string& name, NodeStep step, const std::string& boot = "",
+              const std::vector<NodeCheck>& checks = {}) {
     NodeReport report;
     report.instance = slot(name).instance;
     report.boot_id =
@@ -192,6 +199,7 @@ class FakeWorld {
                          : spec().node_addresses[static_cast<std::size_t>(slot(name).index - 1)];
     if (const auto other = addresses.find(name); other != addresses.end()) report.address = other->second;
     report.step = step;
+    report.checks = checks;
     if (step == NodeStep::running) {
       report.slurmd_start = slot(name).slurmd_start;
       report.slurmd_alive = true;

@@ -98,7 +98,8 @@ TEST(LedgerText, AGroupComesBackAsItWent) {
   group.troubles["big"] = trouble;
   group.launches = 5;
   group.retries = 2;
-  group.orphans[InstanceId{"i-4"}] = time_from_milliseconds(8);
+  group.orphans[InstanceId{"i-4"}] = {time_from_milliseconds(8), 2, time_from_milliseconds(10)};
+  group.floor_is_waived = true;
   group.arrivals = {time_from_milliseconds(7), time_from_milliseconds(9)};
   EXPECT_TRUE(group_from_value(group_to_value(group)) == group);
 }

@@ -3,6 +3,7 @@
 // Groups that change: scaled, with nodes removed, replaced and rebooted, deleted; and what belongs to others meanwhile.
 #include <gtest/gtest.h>
 
+#include "logic/launch_trouble.hpp"
 #include "tests/fakes/fake_world.hpp"
 
 namespace muster::logic {
@@ -471,8 +472,186 @@ TEST_F(Change, AnOlderTextOfOursOnANodeThatWasNotOpenedYetIsOurs) {
   world.run_until_quiet();
   // slurmctld was killed and has forgotten the last moments.
   world.node("gpu-1").reason = "muster: to be replaced (asked for by uid 0)";
+  world.node("gpu-1").reason_time = world.now - seconds{1};
   world.run_until_quiet();
   EXPECT_EQ(world.slot("gpu-1").foreign_reason, "");
+  world.pass_time(seconds{5});
+  world.node("gpu-1").reason = "muster: keep off, says its admin";
+  world.node("gpu-1").reason_time = world.now;
+  world.run_until_quiet();
+  EXPECT_EQ(world.slot("gpu-1").foreign_reason, "muster: keep off, says its admin") << "whose it is no prefix tells";
+}
+
+TEST_F(Change, AnAdminsReasonThatBeginsLikeOneOfSlurmsIsTheirs) {
+  for (const char* reason : {"Not responding to IPMI, ticket 4711", "Low CPUs: BIOS flaw, vendor on site",
+                             "Low CPUs, vendor on site", "gres/gpu count reported lower than configured (7 < 8), RMA",
+                             "Low RealMemory (reported:1 < 2) and a bad fan"}) {
+    FakeWorld world = open_world(1);
+    world.node("gpu-1").drained = true;
+    world.node("gpu-1").reason = reason;
+    world.run_until_quiet();
+    EXPECT_TRUE(world.node("gpu-1").drained) << reason;
+    EXPECT_EQ(world.slot("gpu-1").foreign_reason, reason);
+  }
+  EXPECT_TRUE(is_slurm_fault("Low CPUs"));
+  EXPECT_TRUE(is_slurm_fault("Low socket*core*thread count, Low CPUs"));
+  EXPECT_TRUE(is_slurm_fault("Low RealMemory (reported:900 < 100.00% of configured:1000)"));
+  EXPECT_TRUE(is_slurm_fault("gres/gpu count reported lower than configured (0 < 4)"));
+  EXPECT_FALSE(is_slurm_fault(""));
+}
+
+TEST_F(Change, ANodeThatSomebodyDrainsOrReservesAfterItWasChosenIsNotEndedButAnotherOne) {
+  FakeWorld world = open_world(3);
+  for (const char* name : {"gpu-1", "gpu-2", "gpu-3"}) run_job_on(world, name);
+  ASSERT_TRUE(world.scale(1));
+  world.run_until_quiet();
+  ASSERT_EQ(world.slot("gpu-3").wish, Wish::remove);
+  ASSERT_EQ(world.slot("gpu-2").wish, Wish::remove);
+  world.node("gpu-3").reason = "RMA evidence";
+  world.reservations = {{"upkeep", {NodeName{"gpu-2"}}, world.now, no_time}};
+  for (const char* name : {"gpu-1", "gpu-2", "gpu-3"}) end_job_on(world, name);
+  world.run_until_quiet();
+  EXPECT_EQ(world.machines().size(), 2u) << "both stay, and the third one goes";
+  EXPECT_EQ(world.slot("gpu-3").wish, Wish::keep);
+  EXPECT_TRUE(world.node("gpu-3").drained);
+  EXPECT_EQ(world.events_of_kind("RemovalTakenBack"), 2);
+}
+
+TEST_F(Change, AMachineThatSomebodyDrainedWhileItRebootsIsLeftAlone) {
+  FakeWorld world = open_world(1);
+  ASSERT_TRUE(world.command(RebootNodes{{NodeName{"gpu-1"}}}));
+  world.run_until_quiet();
+  world.node("gpu-1").drained = true;
+  world.node("gpu-1").reason = "I am looking at it";
+  world.run_until_quiet();
+  world.pass_time(hours{1});
+  world.run_until_quiet();
+  EXPECT_TRUE(world.terminated.empty());
+  EXPECT_EQ(world.rebooted.size(), 1u);
+}
+
+TEST_F(Change, AnAdminsDrainOverOursOutlivesThatSlurmHidesTheNode) {
+  FakeWorld world(2, 2);
+  world.run_until_quiet();
+  world.bring_up("gpu-1");
+  world.node("gpu-1").reason = "bad fan";
+  world.run_until_quiet();
+  ASSERT_EQ(world.slot("gpu-1").foreign_reason, "bad fan");
+  // Its slurmd says good-bye, and slurmctld hides a dynamic node then, without its drain.
+  world.node("gpu-1").base = NodeBase::future;
+  world.node("gpu-1").drained = false;
+  world.node("gpu-1").reason.clear();
+  world.run_until_quiet();
+  EXPECT_EQ(world.slot("gpu-1").foreign_reason, "bad fan");
+  EXPECT_EQ(world.node("gpu-1").reason, "bad fan");
+  EXPECT_EQ(world.events_of_kind("NodeDrainLifted"), 0);
+}
+
+TEST_F(Change, AReplacementThatIsAskedForWhileTheNodeRebootsIsNotForgotten) {
+  FakeWorld world = open_world(1);
+  const InstanceId machine = world.slot("gpu-1").instance;
+  ASSERT_TRUE(world.command(RebootNodes{{NodeName{"gpu-1"}}}));
+  world.run_until_quiet();
+  ASSERT_TRUE(world.command(ReplaceNodes{{NodeName{"gpu-1"}}}));
+  world.boots_again("gpu-1");
+  world.report("gpu-1", NodeStep::ready);
+  world.run_until_quiet();
+  EXPECT_EQ(world.terminated.count(machine), 1u);
+}
+
+TEST_F(Change, AReplacementThatAReasonAsksForCountsMoreThanTheRebootBefore) {
+  FakeWorld world = open_world(1);
+  run_job_on(world, "gpu-1");
+  world.node("gpu-1").drained = true;
+  world.node("gpu-1").reason = "Action:Reboot";
+  world.run_until_quiet();
+  world.node("gpu-1").reason = "Action:Replace";
+  world.run_until_quiet();
+  EXPECT_EQ(world.slot("gpu-1").wish, Wish::replace);
+  EXPECT_EQ(world.events_of_kind("ReplaceAsked"), 1);
+}
+
+TEST_F(Change, ANodeAboveTheTargetIsRemovedByNameWithoutLoweringIt) {
+  FakeWorld world = open_world(2);
+  for (const char* name : {"gpu-1", "gpu-2"}) {
+    world.node(name).drained = true;
+    world.node(name).reason = "bad fan";
+  }
+  world.run_until_quiet();
+  ASSERT_TRUE(world.scale(1));
+  world.run_until_quiet();
+  ASSERT_EQ(world.machines().size(), 2u) << "neither goes without being named";
+  ASSERT_TRUE(world.command(RemoveNodes{{NodeName{"gpu-2"}}}));
+  world.run_until_quiet();
+  EXPECT_EQ(world.group().counts.target, 1);
+  EXPECT_EQ(world.machines().size(), 1u);
+}
+
+TEST_F(Change, AnOrphanThatCannotBeEndedIsToldOnceAndTriedEverMoreSeldom) {
+  FakeWorld world = open_world(1);
+  const LaunchToken old{"lab.gpu-1." + std::to_string(to_milliseconds(world.now))};
+  world.provider_has(old, "i-stays");
+  int tries = 0;
+  for (int list = 0; list < 60; ++list) {
+    world.pass_time(seconds{10});
+    world.list_machines();
+    const Plan plan = world.decide();
+    world.commit(plan);
+    if (world.count<TerminateMachine>(plan) == 0) continue;
+    ++tries;
+    world.provider_refuses_to_end("i-stays");
+    world.commit(world.decide());
+  }
+  EXPECT_GE(tries, 2);
+  EXPECT_LE(tries, 20) << "of 60 lists in ten minutes";
+  EXPECT_EQ(world.events_of_kind("OrphanEnded"), 1);
+  EXPECT_EQ(world.events_of_kind("OrphanNotEnded"), 1);
+}
+
+TEST_F(Change, AMachineWhoseCheckStaysBadIsNotTriedForEver) {
+  FakeWorld world(1, 0);
+  world.run_until_quiet();
+  for (int round = 0; round < 24; ++round) {
+    if (!world.machines().empty())
+      world.report("gpu-1", NodeStep::checking, "", {{"memory", false, "24 GiB, wanted are 900 GiB"}});
+    world.run_until_quiet();
+    world.pass_time(hours{1});
+    world.run_until_quiet();
+  }
+  EXPECT_LE(world.launch_calls, 7);
+  EXPECT_TRUE(world.machines().empty());
+  EXPECT_TRUE(is_stopped(world.spec(), world.group())) << world.slot("gpu-1").last_problem;
+  EXPECT_EQ(world.slot("gpu-1").last_failure, FailureClass::unhealthy);
+}
+
+TEST_F(Change, AChangedDeadlineMovesTheOneOfAWaitThatIsUnderWay) {
+  FakeWorld world(2, 2);
+  world.run_until_quiet();
+  const Time before = world.group().deadline;
+  const ClusterSpec old_file = world.wanted;
+  world.pass_time(minutes{10});
+  world.spec().deadline += hours{2};
+  world.apply_file(&old_file);
+  EXPECT_EQ(world.group().deadline, before + hours{2});
+}
+
+TEST_F(Change, AFloorThatAnOperatorOpenedCountsAgainWhenItHasBeenReached) {
+  FakeWorld world(2, 2);
+  world.spec().gate = GatePolicy::floor;
+  world.run_until_quiet();
+  world.bring_up("gpu-1");
+  world.bring_up("gpu-2");
+  world.node("gpu-2").base = NodeBase::down;
+  world.run_until_quiet();
+  ASSERT_TRUE(world.node("gpu-1").drained);
+  ASSERT_TRUE(world.open_group());
+  world.run_until_quiet();
+  EXPECT_FALSE(world.node("gpu-1").drained);
+  world.node("gpu-2").base = NodeBase::idle;
+  world.run_until_quiet();
+  world.node("gpu-2").base = NodeBase::down;
+  world.run_until_quiet();
+  EXPECT_TRUE(world.node("gpu-1").drained);
 }
 
 TEST_F(Change, ADeletedGroupEndsItsMachinesAndRecordsAndStaysGone) {
@@ -788,6 +967,28 @@ TEST_F(Change, ControllersComeFirstAndThenAllOthersAtOnce) {
   world.run_until_quiet();
   EXPECT_NE(world.ledger.cluster.in_service_at, no_time) << "workers are not";
   EXPECT_EQ(world.events_of_kind("ClusterInService"), 1);
+}
+
+TEST_F(Change, AControllerGroupThatComesLaterStopsNothingInAClusterThatWasInService) {
+  FakeWorld world = open_world(1);
+  world.wanted.groups.push_back(group_of(NodeType::controller, "ctl"));
+  world.hold_provider_calls = true;
+  world.run_until_quiet();
+  ASSERT_TRUE(world.scale(2));
+  const int launches = world.launch_calls;
+  world.run_until_quiet();
+  EXPECT_EQ(world.launch_calls, launches + 1);
+}
+
+TEST_F(Change, AControllerGroupThatIsDeletedIsNotWaitedFor) {
+  FakeWorld world(1, 0);
+  world.wanted.groups.push_back(group_of(NodeType::controller, "ctl"));
+  world.next_launch_fails = FailureClass::capacity;
+  world.run_until_quiet();
+  ASSERT_EQ(world.slot("gpu-1").state, SlotState::waiting);
+  ASSERT_TRUE(world.command(DeleteGroup{GroupName{"ctl"}}));
+  world.run_until_quiet();
+  EXPECT_EQ(world.slot("gpu-1").state, SlotState::booting);
 }
 
 TEST_F(Change, WithoutAControllerGroupTheClusterIsInServiceAtOnce) {
