@@ -7,6 +7,7 @@
 
 #include "logic/field_reader.hpp"
 #include "logic/hostlist.hpp"
+#include "logic/node_messages.hpp"
 
 namespace muster::logic {
 namespace {
@@ -144,7 +145,17 @@ void read_registration(FieldReader& reader, const std::string& title, GroupSpec&
       problems.add(reader.place_of("node_addresses"), title + ": node_addresses: " + addresses.error().message);
       continue;
     }
-    for (std::string& address : *addresses) group.node_addresses.push_back(std::move(address));
+    for (std::string& address : *addresses) {
+      // A name would be resolved by slurmctld, which answers nobody meanwhile, and proves nothing about a machine.
+      auto& all = group.node_addresses;
+      const bool is_new = std::find(all.begin(), all.end(), address) == all.end();
+      if (!is_new || !is_numeric_address(address)) {
+        problems.add(reader.place_of("node_addresses"),
+                     title + ": node_addresses: expected numeric addresses, each once, found \"" + address +
+                         (is_new ? "\"" : "\" again"));
+      }
+      all.push_back(std::move(address));
+    }
   }
   const bool in_file = group.registration == Registration::slurm_conf;
   if (in_file && static_cast<int>(group.node_addresses.size()) < group.target_count) {
@@ -385,8 +396,10 @@ std::string slurm_conf_lines(const ClusterSpec& spec) {
   std::set<std::string> gres_types;
   std::map<PartitionName, std::string> partitions;
   std::string node_sets;
+  bool needs_file = false;
   for (const GroupSpec& group : spec.groups) {
     if (!group.joins_slurm()) continue;
+    needs_file = needs_file || group.registration == Registration::slurm_conf;
     slots += static_cast<std::size_t>(group.target_count);
     for (const GresWant& want : group.gres) gres_types.insert(want.name);
     node_sets += "NodeSet=" + group.group_feature() + " Feature=" + group.group_feature() + "\n";
@@ -408,6 +421,12 @@ std::string slurm_conf_lines(const ClusterSpec& spec) {
   text += node_sets;
   for (const auto& [partition, sets] : partitions) {
     text += "PartitionName=" + partition.str() + " Nodes=" + sets + " State=UP\n";
+  }
+  if (needs_file) {
+    text +=
+        "# registration: slurm_conf. slurmctld does not start without this file: use the line once musterd has\n"
+        "# written it, which it does when the cluster file is applied.\n"
+        "# Include muster-nodes.conf\n";
   }
   return text;
 }

@@ -212,7 +212,7 @@ class Runner {
         "muster open ends the wait");
   }
 
-  static Status check_counts(const GroupRecord& group, const Counts& counts) {
+  Status check_counts(const GroupRecord& group, const Counts& counts) const {
     const std::string title = "group " + group.name.str() + ": ";
     if (counts.target < 0 || counts.target > max_count)
       return reject_error(title + "expected a target of 0 to " + std::to_string(max_count) + ", found " +
@@ -220,6 +220,14 @@ class Runner {
     if (counts.min < 0 || counts.min > counts.target)
       return reject_error(title + "expected a MinCount of 0 to the target (" + std::to_string(counts.target) +
                           "), found " + std::to_string(counts.min));
+    const GroupSpec* spec = spec_.find_group(group.name);
+    if (spec && spec->registration == Registration::slurm_conf) {
+      const auto addresses = static_cast<int>(spec->node_addresses.size());
+      if (counts.target > addresses)
+        return reject_error(title + "expected a target of 0 to " + std::to_string(addresses) +
+                            ", as many as it has node_addresses, found " + std::to_string(counts.target) +
+                            "; muster apply a file with more of them");
+    }
     return Done{};
   }
 

@@ -95,8 +95,8 @@ auto tied(const LaunchTrouble& trouble) {
 }
 
 auto tied(const ClusterRecord& cluster) {
-  return std::tie(cluster.in_service_at, cluster.failure, cluster.deleting, cluster.reconfigured_at,
-                  cluster.restart_needed);
+  return std::tie(cluster.in_service_at, cluster.failure, cluster.deleting, cluster.reconfigure_owed,
+                  cluster.reconfigured_at, cluster.reconfigures, cluster.node_file_needs);
 }
 
 }  // namespace

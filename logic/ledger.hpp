@@ -199,10 +199,12 @@ struct ClusterRecord {
   Time in_service_at = no_time;  ///< first InService: one controller, and one login node where there are any
   std::string failure;           ///< why it could not be created; empty = it was, or still may be
   std::string deleting;          ///< who wants it gone; empty = nobody
-  /// registration: slurm_conf. When Slurm was last told to read its files again, and what an operator was told to do
-  /// where that is not enough.
+  /// registration: slurm_conf. The file has changed and Slurm was not yet told, with success, to read its files again;
+  /// when it was last told, and how often since; what an operator was told to do where that is not enough.
+  bool reconfigure_owed = false;
   Time reconfigured_at = no_time;
-  std::string restart_needed;
+  int reconfigures = 0;
+  std::string node_file_needs;
   friend bool operator==(const ClusterRecord& a, const ClusterRecord& b);
 };
 

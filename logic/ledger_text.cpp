@@ -195,8 +195,10 @@ Value cluster_to_value(const ClusterRecord& cluster) {
   return Value::map({{"in_service_at", time_value(cluster.in_service_at)},
                      {"failure", cluster.failure},
                      {"deleting", cluster.deleting},
+                     {"reconfigure_owed", cluster.reconfigure_owed},
                      {"reconfigured_at", time_value(cluster.reconfigured_at)},
-                     {"restart_needed", cluster.restart_needed}});
+                     {"reconfigures", std::int64_t{cluster.reconfigures}},
+                     {"node_file_needs", cluster.node_file_needs}});
 }
 
 ClusterRecord cluster_from_value(const Value& value) {
@@ -204,8 +206,10 @@ ClusterRecord cluster_from_value(const Value& value) {
   cluster.in_service_at = time_member(value, "in_service_at");
   cluster.failure = value.text_or("failure");
   cluster.deleting = value.text_or("deleting");
+  cluster.reconfigure_owed = value.boolean_or("reconfigure_owed");
   cluster.reconfigured_at = time_member(value, "reconfigured_at");
-  cluster.restart_needed = value.text_or("restart_needed");
+  cluster.reconfigures = int_member(value, "reconfigures");
+  cluster.node_file_needs = value.text_or("node_file_needs");
   return cluster;
 }
 

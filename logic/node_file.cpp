@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "logic/plan.hpp"
+
 namespace muster::logic {
 namespace {
 
@@ -37,11 +39,31 @@ std::string node_file_text(const ClusterSpec& spec, const Ledger& ledger) {
   return text;
 }
 
-std::set<NodeName> nodes_of_file(const ClusterSpec& spec, const Ledger& ledger) {
-  std::set<NodeName> names;
-  for_each_listed(spec, ledger,
-                  [&](const GroupSpec&, const SlotRecord& slot, const std::string&) { names.insert(slot.name); });
-  return names;
+std::map<NodeName, std::string> nodes_of_file(const ClusterSpec& spec, const Ledger& ledger) {
+  std::map<NodeName, std::string> addresses;
+  for_each_listed(spec, ledger, [&](const GroupSpec&, const SlotRecord& slot, const std::string& address) {
+    addresses.emplace(slot.name, address);
+  });
+  return addresses;
+}
+
+std::string node_file_trouble(const std::map<NodeName, std::string>& lines, const SeenNodeFile& file) {
+  if (!file.trouble.empty()) return file.trouble;
+  std::vector<NodeName> twice;
+  for (const auto& [name, address] : lines) {
+    if (file.others.count(name) > 0) twice.push_back(name);
+  }
+  if (!twice.empty()) {
+    return file.slurm_conf + ": expected no lines of its own for nodes of " + file.path + ", found " +
+           names_text(twice) + ", which slurmctld does not survive; take them out";
+  }
+  const std::size_t number = file.others.size() + lines.size();
+  if (file.max_nodes && number > static_cast<std::size_t>(*file.max_nodes)) {
+    return file.slurm_conf + ": expected MaxNodeCount to be " + std::to_string(number) + " or more (" +
+           std::to_string(file.others.size()) + " nodes of its own, " + std::to_string(lines.size()) + " for " +
+           file.path + "), found " + std::to_string(*file.max_nodes) + "; set it and restart slurmctld once";
+  }
+  return "";
 }
 
 }  // namespace muster::logic

@@ -4,7 +4,7 @@
 // musterd alone writes, with all nodes of such groups. It changes when a target changes, never because a node arrives.
 #pragma once
 
-#include <set>
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -21,8 +21,11 @@ inline constexpr std::string_view node_file_mark = "# Written by musterd. Edits 
 /// DRAIN line would close its group at each; 22.05 and 24.11, tried). Never without a line, as every Slurm command
 /// complains of an empty include file.
 std::string node_file_text(const ClusterSpec& spec, const Ledger& ledger);
-/// The nodes that the file has.
-std::set<NodeName> nodes_of_file(const ClusterSpec& spec, const Ledger& ledger);
+/// The nodes that the file has, and their addresses.
+std::map<NodeName, std::string> nodes_of_file(const ClusterSpec& spec, const Ledger& ledger);
+/// Why these lines must not be put in place: slurmctld would not start with them, or the file is somebody else's. Empty
+/// = they may. 22.05 has nothing that checks a configuration; later ones check it when they are told to read it.
+std::string node_file_trouble(const std::map<NodeName, std::string>& lines, const SeenNodeFile& file);
 /// Some group wants the file.
 bool needs_node_file(const ClusterSpec& spec);
 

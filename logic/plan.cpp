@@ -5,6 +5,7 @@
 #include <exception>
 #include <iterator>
 
+#include "logic/field_reader.hpp"
 #include "logic/group_planner.hpp"
 #include "logic/node_file.hpp"
 #include "logic/release.hpp"
@@ -158,50 +159,116 @@ void plan_cluster(const ClusterSpec& wanted, Time now, Plan& plan) {
   if (!event.kind.empty()) plan.events.push_back(std::move(event));
 }
 
+/// What an operator must do for the node file; told once.
+void tell_node_file(const char* kind, const std::string& needed, Plan& plan) {
+  std::string& told = plan.ledger.cluster.node_file_needs;
+  if (told == needed) return;
+  told = needed;
+  Event event;
+  event.level = EventLevel::warn;
+  event.kind = kind;
+  event.text = needed;
+  plan.events.push_back(std::move(event));
+}
+
+/// The nodes that Slurm has otherwise than the file says.
+struct NodeFileDifference {
+  std::vector<NodeName> lacking;  ///< or with another address
+  std::vector<NodeName> surplus;
+
+  bool empty() const { return lacking.empty() && surplus.empty(); }
+  std::string text() const {
+    std::string text;
+    if (!lacking.empty()) text = "takes in the lines of " + names_text(lacking);
+    if (!surplus.empty()) text += (text.empty() ? "" : " and ") + ("drops " + names_text(surplus));
+    return text;
+  }
+};
+
+NodeFileDifference difference(const std::map<NodeName, std::string>& lines, const Ledger& ledger,
+                              const SeenNodes& nodes) {
+  NodeFileDifference result;
+  for (const auto& [name, address] : lines) {
+    const auto node = nodes.find(name);
+    if (node == nodes.end() || node->second.address != address) result.lacking.push_back(name);
+  }
+  for (const auto& [group_name, group] : ledger.groups) {
+    for (const SlotRecord& slot : group.slots) {
+      if (slot.record_is_over && nodes.count(slot.name) > 0) result.surplus.push_back(slot.name);
+    }
+  }
+  return result;
+}
+
+/// slurmctld hands a file to its slurmds only where it is included by its bare name.
+std::string include_name(const SeenNodeFile& file) {
+  const std::string folder = file.slurm_conf.substr(0, file.slurm_conf.rfind('/') + 1);
+  return file.path.compare(0, folder.size(), folder) == 0 ? file.path.substr(folder.size()) : file.path;
+}
+
 /// registration: slurm_conf. The file first, then Slurm's reading of it; nothing is launched before its nodes are
-/// there.
+/// there. Also where slurmctld has it all, a reconfigure hands the lines to every slurmd: without them no job step on
+/// an older node reaches a newer one (22.05, tried).
 void plan_node_file(const ClusterSpec& wanted, const Seen& seen, Time now, Plan& plan) {
-  constexpr Duration between_reconfigures = std::chrono::seconds{30};
-  if (!needs_node_file(wanted) || !seen.node_file) return;
-  std::string text = node_file_text(wanted, plan.ledger);
-  if (*seen.node_file != text) {
+  constexpr Duration before_new_nodes = std::chrono::seconds{10};
+  constexpr Duration before_drops = std::chrono::seconds{30};
+  constexpr Duration before_what_was_in_vain = std::chrono::minutes{5};
+  ClusterRecord& cluster = plan.ledger.cluster;
+  if (!needs_node_file(wanted)) {
+    cluster.node_file_needs.clear();
+    return;
+  }
+  if (!seen.node_file) return;
+  const SeenNodeFile& file = *seen.node_file;
+  const std::map<NodeName, std::string> lines = nodes_of_file(wanted, plan.ledger);
+  if (const std::string trouble = node_file_trouble(lines, file); !trouble.empty())
+    return tell_node_file("NodeFileTrouble", trouble, plan);
+  if (std::string text = node_file_text(wanted, plan.ledger); file.text != text) {
+    cluster.reconfigure_owed = true;
     plan.actions.emplace_back(WriteNodeFile{std::move(text)});
+    if (!file.write_trouble.empty()) tell_node_file("NodeFileTrouble", file.write_trouble, plan);
     return;
   }
   if (!seen.nodes) return;
-  ClusterRecord& cluster = plan.ledger.cluster;
-  std::vector<NodeName> differing;
-  for (const NodeName& name : nodes_of_file(wanted, plan.ledger)) {
-    if (seen.nodes->count(name) == 0) differing.push_back(name);
-  }
-  for (const auto& [name, group] : plan.ledger.groups) {
-    for (const SlotRecord& slot : group.slots) {
-      if (slot.record_is_over && seen.nodes->count(slot.name) > 0) differing.push_back(slot.name);
-    }
-  }
-  if (differing.empty()) {
-    cluster.restart_needed.clear();
+  const NodeFileDifference differing = difference(lines, plan.ledger, *seen.nodes);
+  if (differing.empty() && seen.slurm_was_reconfigured) cluster.reconfigure_owed = false;
+  if (differing.empty() && !cluster.reconfigure_owed) {
+    cluster.reconfigures = 0;
+    cluster.node_file_needs.clear();
     return;
   }
-  if (!seen.slurm_rereads_nodes) {
-    const std::string needed = "restart slurmctld, so that it reads the lines of " + names_text(differing) +
-                               "; this version of Slurm takes new node lines in at no other time";
-    if (cluster.restart_needed == needed) return;
-    cluster.restart_needed = needed;
-    Event event;
-    event.level = EventLevel::warn;
-    event.kind = "RestartNeeded";
-    event.text = needed;
-    plan.events.push_back(std::move(event));
+  const std::string include =
+      file.is_included ? "" : "add the line \"Include " + include_name(file) + "\" to " + file.slurm_conf;
+  if (!differing.empty() && !seen.slurm_rereads_nodes) {
+    return tell_node_file("RestartNeeded",
+                          include + (include.empty() ? "" : ", and ") + "restart slurmctld, so that it " +
+                              differing.text() + "; this version of Slurm does so at no other time",
+                          plan);
+  }
+  if (!include.empty()) {
+    return tell_node_file("IncludeNeeded",
+                          include + "; musterd then tells slurmctld to read it" +
+                              (differing.empty() ? "" : ", so that it " + differing.text()),
+                          plan);
+  }
+  const Duration wait = cluster.reconfigures > 1    ? before_what_was_in_vain
+                        : differing.lacking.empty() ? before_drops
+                                                    : before_new_nodes;
+  const Time due = cluster.reconfigured_at + wait;
+  if (now < due) {
+    if (plan.next_deadline == no_time || due < plan.next_deadline) plan.next_deadline = due;
     return;
   }
-  const Time due = cluster.reconfigured_at + between_reconfigures;
-  if (now >= due) {
-    cluster.reconfigured_at = now;
-    plan.actions.emplace_back(ReconfigureSlurm{});
-  } else if (plan.next_deadline == no_time || due < plan.next_deadline) {
-    plan.next_deadline = due;
+  if (cluster.reconfigures > 0 && !differing.empty()) {
+    tell_node_file("ReconfigureInVain",
+                   "slurmctld was told to read its files again and does not do it; its log says why. Until it " +
+                       differing.text() + " they are told every " + duration_text(before_what_was_in_vain) +
+                       "; scontrol reconfigure does it at once",
+                   plan);
   }
+  cluster.reconfigured_at = now;
+  ++cluster.reconfigures;
+  plan.actions.emplace_back(ReconfigureSlurm{});
 }
 
 }  // namespace

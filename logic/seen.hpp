@@ -110,6 +110,18 @@ struct RebootResult {
   std::string message;
 };
 
+/// registration: slurm_conf. The include file that musterd writes, and the slurm.conf around it, as they are on disk.
+struct SeenNodeFile {
+  std::string path;
+  std::string slurm_conf;        ///< the path of the file that is to include it
+  std::string text;              ///< what stands in it; empty: there is none yet
+  std::string trouble;           ///< why nothing may be written to it; empty = all is well
+  std::string write_trouble;     ///< why the last writing failed
+  bool is_included = false;      ///< slurm.conf has its Include line
+  std::set<NodeName> others;     ///< nodes with a line elsewhere in slurm.conf
+  std::optional<int> max_nodes;  ///< MaxNodeCount, where slurm.conf says one
+};
+
 struct Seen {
   /// A complete, fresh read of all records, FUTURE ones too; null = unknown. Shared, so that an unchanged read costs
   /// nothing.
@@ -122,10 +134,10 @@ struct Seen {
   std::map<GroupName, Machines> machines;
   std::optional<std::vector<SeenJob>> jobs;
   std::optional<std::vector<SeenReservation>> reservations;
-  PartitionName default_partition;       ///< empty = not known
-  bool slurm_rereads_nodes = false;      ///< "reconfigure" takes new node lines in (23.11 and later)
-  std::optional<std::string> node_file;  ///< the include file as it is on disk; none: it could not be read
-  bool slurm_takes_topology = false;     ///< node lines may have Topology= (25.05 and later)
+  PartitionName default_partition;   ///< empty = not known
+  bool slurm_rereads_nodes = false;  ///< "reconfigure" takes new node lines in (23.11 and later)
+  std::optional<SeenNodeFile> node_file;
+  bool slurm_takes_topology = false;  ///< node lines may have Topology= (25.05 and later)
 
   /// Calls that are under way or queued: not to be begun again.
   std::set<LaunchToken> launches_in_flight;
@@ -137,6 +149,7 @@ struct Seen {
   std::vector<TerminateResult> terminate_results;
   std::vector<RebootResult> reboot_results;
   std::vector<NodeReport> reports;
+  bool slurm_was_reconfigured = false;  ///< it took our last ReconfigureSlurm
 
   /// When machines were last heard, since listening_since: a machine that is not in it has been silent for so long.
   /// Null = nobody listens.

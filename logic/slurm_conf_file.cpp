@@ -242,7 +242,8 @@ Result<SlurmConfFile> read_slurm_conf(std::string_view text, const std::string& 
     }
   }
   // Slurm's default: room for those that have a line, and for no other.
-  if (file.facts.max_node_count == 0) file.facts.max_node_count = static_cast<int>(file.nodes.size());
+  file.says_max_node_count = file.facts.max_node_count > 0;
+  if (!file.says_max_node_count) file.facts.max_node_count = static_cast<int>(file.nodes.size());
   return file;
 }
 

@@ -24,7 +24,9 @@ using FileReader = std::function<Result<std::string>(const std::string& path)>;
 struct SlurmConfFile {
   std::string path;
   SlurmFacts facts;
-  std::set<NodeName> nodes;  ///< those with a line of their own
+  std::set<NodeName> nodes;          ///< those with a line of their own
+  bool says_max_node_count = false;  ///< else facts.max_node_count is Slurm's default
+  bool has_left_out = false;         ///< it includes the file that was to be left out
 };
 
 /// text is the content of the file at path; read_more is asked for those that it includes.

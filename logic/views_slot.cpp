@@ -76,8 +76,11 @@ std::string SlotWords::waiting(const GroupSpec& spec, const GroupRecord& group, 
     if (!state_.slurm_is_up) return "waits for slurmctld, which does not answer; then it is launched";
     const SeenNode* node = find_seen(state_, slot.name);
     const bool is_listed = spec.registration == Registration::slurm_conf;
+    if (is_listed && static_cast<std::size_t>(slot.index) > spec.node_addresses.size())
+      return "waits for its address: node_addresses of the cluster file has " +
+             std::to_string(spec.node_addresses.size()) + ", and this is number " + std::to_string(slot.index);
     if (!node && is_listed) {
-      const std::string& needed = state_.ledger.cluster.restart_needed;
+      const std::string& needed = state_.ledger.cluster.node_file_needs;
       return "waits until slurmctld has its line of slurm.conf" + (needed.empty() ? "" : ": " + needed);
     }
     if (!node) return "waits for its record in Slurm; then it is launched";
@@ -101,6 +104,10 @@ std::string SlotWords::waiting(const GroupSpec& spec, const GroupRecord& group, 
 
 std::string SlotWords::departed(const GroupSpec& spec, const SlotRecord& slot) const {
   if (!spec.joins_slurm()) return "its machine is gone";
+  if (slot.record_is_over) {
+    const std::string& needed = state_.ledger.cluster.node_file_needs;
+    return "its machine and its line are gone" + (needed.empty() ? "" : ": " + needed);
+  }
   const Time due = slot.state_since + spec.prune_after;
   if (due > now_) return "its machine is gone; its record in Slurm is deleted in " + duration_text(due - now_);
   return "its machine is gone; its record in Slurm is deleted when no job and no reservation names it any more";

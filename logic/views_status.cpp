@@ -255,7 +255,7 @@ Value warnings_view(const HeadState& state) {
                     spec.partition.str() + " State=UP)");
     }
   }
-  if (const std::string& needed = state.ledger.cluster.restart_needed; !needed.empty()) warnings.push(needed);
+  if (const std::string& needed = state.ledger.cluster.node_file_needs; !needed.empty()) warnings.push(needed);
   std::map<std::string, std::vector<NodeName>> strange;
   for (const auto& [name, group] : state.ledger.groups) {
     for (const SlotRecord& slot : group.slots) {

@@ -146,7 +146,7 @@ Value why_group(const HeadState& state, const GroupSpec& spec, const GroupRecord
   add_troubles(why, group, now);
   if (!state.slurm_is_up) why.add("Slurm", "slurmctld does not answer: " + state.slurm_trouble);
   why.add("Role", standby_text(state.role));
-  if (spec.registration == Registration::slurm_conf) why.add("slurm.conf", state.ledger.cluster.restart_needed);
+  if (spec.registration == Registration::slurm_conf) why.add("slurm.conf", state.ledger.cluster.node_file_needs);
   if (!state.store_trouble.empty()) why.add("Ledger", "nothing new is done: " + state.store_trouble);
   add_nodes(why, state, spec, group, now);
   return std::move(why).view();

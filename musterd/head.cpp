@@ -14,6 +14,7 @@
 #include "sys/files.hpp"
 #include "sys/host.hpp"
 #include "sys/service_link.hpp"
+#include "sys/slurm_files.hpp"
 #include "sys/yaml.hpp"
 
 namespace muster::musterd {
@@ -275,7 +276,7 @@ logic::Seen Head::look_at_all(bool slurm_was_read) const {
   if (state_.facts) seen.default_partition = state_.facts->default_partition();
   if (state_.facts) seen.slurm_takes_topology = state_.facts->takes_topology();
   if (state_.facts) seen.slurm_rereads_nodes = state_.facts->rereads_nodes();
-  if (state_.spec && logic::needs_node_file(*state_.spec)) seen.node_file = read_node_file();
+  if (state_.spec && state_.facts && logic::needs_node_file(*state_.spec)) seen.node_file = look_at_node_file();
   seen.launches_in_flight = providers_.launches_in_flight();
   seen.terminations_in_flight = providers_.terminations_in_flight();
   seen.reboots_in_flight = providers_.reboots_in_flight();
@@ -309,6 +310,7 @@ void Head::decide_and_act(bool slurm_was_read) {
   inbox_.reboot_results.clear();
   inbox_.reports.clear();
   inbox_.machines.clear();
+  inbox_.slurm_was_reconfigured = false;
   if (slurm_was_read) write_gate_table();
   if ((ledger_changes || !plan.events.empty()) && changed_) changed_();
 
@@ -324,9 +326,13 @@ void Head::decide_and_act(bool slurm_was_read) {
   for (const Action& action : plan.actions) actions_text += logic::describe(action) + "\n";
   const bool again = ledger_changes || (!plan.actions.empty() && actions_text != last_actions_text_);
   last_actions_text_ = std::move(actions_text);
+  const bool reconfigures = std::any_of(plan.actions.begin(), plan.actions.end(), [](const Action& action) {
+    return std::holds_alternative<logic::ReconfigureSlurm>(action);
+  });
   slurm_.execute(
       std::move(plan.actions), [this] { return role_.may_act(); },
-      [this, again](const std::vector<std::string>& problems) {
+      [this, again, reconfigures](const std::vector<std::string>& problems) {
+        inbox_.slurm_was_reconfigured = reconfigures && problems.empty();
         for (const std::string& problem : problems)
           log_throttled(LogLevel::warning, "slurm_action", "slurm_action", problem);
         // What Slurm refused is read back and tried again, but not in a hurry.
@@ -395,29 +401,40 @@ void Head::list_machines() {
   }
 }
 
-/// What stands in the include file; empty where there is none yet. None if it cannot be read, or is not ours.
-std::optional<std::string> Head::read_node_file() const {
-  const auto content = sys::read_file(settings_.node_file, std::size_t{16} << 20);
-  if (!content) {
-    if (::access(settings_.node_file.c_str(), F_OK) != 0 && errno == ENOENT) return "";
-    log_throttled(LogLevel::err, "node_file", "node_file", content.error().message);
-    return std::nullopt;
+logic::SeenNodeFile Head::look_at_node_file() const {
+  logic::SeenNodeFile file;
+  file.path = settings_.node_file;
+  file.write_trouble = node_file_write_trouble_;
+  file.slurm_conf = state_.facts->slurm_conf;
+  const auto content = sys::read_file(file.path, std::size_t{16} << 20);
+  const bool is_absent = !content && ::access(file.path.c_str(), F_OK) != 0 && errno == ENOENT;
+  if (content) {
+    file.text = *content;
+    if (!content->empty() && content->compare(0, logic::node_file_mark.size(), logic::node_file_mark) != 0) {
+      file.trouble = file.path + ": expected the first line to be \"" + std::string(logic::node_file_mark) +
+                     "\", found another one; the file is somebody else's and is left alone";
+    }
+  } else if (!is_absent) {
+    file.trouble = content.error().message;
   }
-  if (content->empty() || content->compare(0, logic::node_file_mark.size(), logic::node_file_mark) == 0)
-    return *content;
-  log_throttled(LogLevel::err, "node_file", "node_file",
-                settings_.node_file + ": expected the first line to be \"" + std::string(logic::node_file_mark) +
-                    "\", found another one; the file is somebody else's and is left alone");
-  return std::nullopt;
+  const auto conf = sys::load_slurm_conf(file.slurm_conf, file.path);
+  if (!conf) {
+    if (file.trouble.empty()) file.trouble = conf.error().message;
+    return file;
+  }
+  file.is_included = conf->has_left_out;
+  file.others = conf->nodes;
+  if (conf->says_max_node_count) file.max_nodes = conf->facts.max_node_count;
+  return file;
 }
 
 void Head::write_node_file(const logic::WriteNodeFile& file) {
   const Status written = sys::replace_file(settings_.node_file, file.text, 0644);
-  if (!written) {
-    log_throttled(LogLevel::err, "node_file", "node_file", written.error().message);
-    return;
-  }
-  log(LogLevel::notice, "node_file_written", {{"file", settings_.node_file}});
+  node_file_write_trouble_ = written ? "" : written.error().message;
+  if (written)
+    log(LogLevel::notice, "node_file_written", {{"file", settings_.node_file}});
+  else
+    log_throttled(LogLevel::err, "node_file", "node_file", node_file_write_trouble_);
 }
 
 void Head::write_gate_table() {

@@ -104,7 +104,7 @@ class Head {
   void log_events(const std::vector<logic::StoredEvent>& events);
   void list_machines();
   void write_gate_table();
-  std::optional<std::string> read_node_file() const;
+  logic::SeenNodeFile look_at_node_file() const;
   void write_node_file(const logic::WriteNodeFile& file);
   logic::Status confirm_ours();
   logic::Status note_store(const logic::Status& outcome);
@@ -161,6 +161,7 @@ class Head {
   logic::Time facts_read_at_ = logic::no_time;
   logic::Time gate_table_written_at_ = logic::no_time;
   std::string gate_table_body_;  ///< without its time
+  std::string node_file_write_trouble_;
   std::map<logic::GroupName, logic::Time> listed_at_;
   std::list<Resync> resyncs_;
   sys::EventLoop::Handle timer_;

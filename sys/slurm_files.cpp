@@ -87,10 +87,18 @@ std::string find_slurm_conf() {
   return {};
 }
 
-logic::Result<logic::SlurmConfFile> load_slurm_conf(const std::string& path) {
+logic::Result<logic::SlurmConfFile> load_slurm_conf(const std::string& path, const std::string& left_out) {
   const auto text = read_file(path);
   if (!text) return text.error();
-  return logic::read_slurm_conf(*text, path, [](const std::string& included) { return read_file(included); });
+  bool has_left_out = false;
+  auto file = logic::read_slurm_conf(*text, path, [&](const std::string& included) -> logic::Result<std::string> {
+    std::error_code failed;
+    if (included != left_out && !std::filesystem::equivalent(included, left_out, failed)) return read_file(included);
+    has_left_out = true;
+    return std::string();
+  });
+  if (file) file->has_left_out = has_left_out;
+  return file;
 }
 
 std::string slurmctld_program() {

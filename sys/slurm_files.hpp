@@ -16,7 +16,8 @@ namespace muster::sys {
 
 /// SLURM_CONF, or the first of the usual places at which there is a file; empty where there is none.
 std::string find_slurm_conf();
-logic::Result<logic::SlurmConfFile> load_slurm_conf(const std::string& path);
+/// left_out: a file that it may include and that is not read.
+logic::Result<logic::SlurmConfFile> load_slurm_conf(const std::string& path, const std::string& left_out = "");
 
 /// The slurmctld that runs on this host, or its name where none does: what to ask for the version on disk.
 std::string slurmctld_program();

@@ -63,8 +63,10 @@ class FakeWorld {
   std::set<InstanceId> terminated;
   std::vector<InstanceId> rebooted;
   std::string node_file;  ///< of groups with registration: slurm_conf
+  SeenNodeFile node_file_around = included_file();
   int reconfigures = 0;
   bool slurm_rereads_nodes = true;
+  bool reconfigures_are_in_vain = false;
   std::vector<Event> events;
   std::map<LaunchToken, int> launches_by_token;
 
@@ -101,7 +103,9 @@ class FakeWorld {
   // ---- Running ----
   Plan decide() {
     seen_.nodes.reset();
-    seen_.node_file = node_file;
+    SeenNodeFile file = node_file_around;
+    file.text = node_file;
+    seen_.node_file = file;
     seen_.slurm_rereads_nodes = slurm_rereads_nodes;
     seen_.jobs.reset();
     seen_.reservations.reset();
@@ -119,6 +123,7 @@ class FakeWorld {
     seen_.terminate_results.clear();
     seen_.reboot_results.clear();
     seen_.reports.clear();
+    seen_.slurm_was_reconfigured = false;
     seen_.machines.clear();
   }
   void act(const Plan& plan) {
@@ -250,7 +255,6 @@ class FakeWorld {
         nodes_.emplace(slot.name, node);
       }
     }
-    ++reconfigures;
   }
   /// slurmctld -c
   void lose_records() { nodes_.clear(); }
@@ -341,7 +345,18 @@ class FakeWorld {
   }
   void do_action(const ReleaseJobs&) {}
   void do_action(const WriteNodeFile& action) { node_file = action.text; }
-  void do_action(const ReconfigureSlurm&) { read_node_file(); }
+  void do_action(const ReconfigureSlurm&) {
+    seen_.slurm_was_reconfigured = true;
+    ++reconfigures;
+    if (slurm_rereads_nodes && !reconfigures_are_in_vain) read_node_file();
+  }
+  static SeenNodeFile included_file() {
+    SeenNodeFile file;
+    file.path = "/etc/slurm/muster-nodes.conf";
+    file.slurm_conf = "/etc/slurm/slurm.conf";
+    file.is_included = true;
+    return file;
+  }
 
   Seen seen_;
   int machines_made_ = 0;

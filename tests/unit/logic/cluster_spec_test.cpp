@@ -115,6 +115,30 @@ TEST(ClusterSpec, PrintsNodeSetsByFeatureAndNeverNodeNamesForSlurmConf) {
   EXPECT_EQ(lines.find("gpu-1"), std::string::npos);
 }
 
+TEST(ClusterSpec, RefusesNodeAddressesThatAreNamesOrNotUnique) {
+  Value group = good_group();
+  group.set("registration", "slurm_conf");
+  Value addresses = Value::list();
+  addresses.push("10.1.0.[1-200]");
+  addresses.push("10.1.0.7");
+  addresses.push("gpu-host");
+  group.set("node_addresses", std::move(addresses));
+  const std::string problems = problem_of({group});
+  EXPECT_NE(problems.find("expected numeric addresses, each once, found \"10.1.0.7\" again"), std::string::npos)
+      << problems;
+  EXPECT_NE(problems.find("expected numeric addresses, each once, found \"gpu-host\""), std::string::npos) << problems;
+}
+
+TEST(ClusterSpec, TellsTheIncludeLineOfGroupsInSlurmConfWithoutUsingItYet) {
+  EXPECT_EQ(slurm_conf_lines(*parse({good_group()})).find("Include"), std::string::npos);
+  Value group = good_group();
+  group.set("registration", "slurm_conf");
+  Value addresses = Value::list();
+  addresses.push("10.1.[0-9].[1-200]");
+  group.set("node_addresses", std::move(addresses));
+  EXPECT_NE(slurm_conf_lines(*parse({group})).find("\n# Include muster-nodes.conf\n"), std::string::npos);
+}
+
 TEST(ClusterSpec, PrintsLinesThatSlurmctldStartsWithWhereAllGroupsBeginEmpty) {
   Value group = good_group();
   group.set("target_count", std::int64_t{0});

@@ -110,7 +110,7 @@ TEST(LedgerText, TheClusterComesBackAsItWent) {
   cluster.failure = "no controller";
   cluster.deleting = "uid 0";
   cluster.reconfigured_at = time_from_milliseconds(2);
-  cluster.restart_needed = "restart slurmctld";
+  cluster.node_file_needs = "restart slurmctld";
   EXPECT_TRUE(cluster_from_value(cluster_to_value(cluster)) == cluster);
 }
 

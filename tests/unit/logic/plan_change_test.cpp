@@ -926,11 +926,109 @@ TEST_F(Change, WhereReconfigureIsNotEnoughTheOperatorIsToldOnceToRestartSlurmctl
   world.run_until_quiet();
   EXPECT_EQ(world.reconfigures, 0);
   EXPECT_EQ(world.events_of_kind("RestartNeeded"), 1);
+  EXPECT_NE(world.ledger.cluster.node_file_needs.find("restart slurmctld, so that it takes in the lines of gpu-[1-2]"),
+            std::string::npos)
+      << world.ledger.cluster.node_file_needs;
   EXPECT_EQ(world.launch_calls, 0);
   world.read_node_file();
   world.run_until_quiet();
   EXPECT_EQ(world.launch_calls, 2);
-  EXPECT_TRUE(world.ledger.cluster.restart_needed.empty());
+  EXPECT_TRUE(world.ledger.cluster.node_file_needs.empty());
+}
+
+TEST_F(Change, AfterTheRestartOfSlurmctldEachSlurmdGetsTheNewLinesToo) {
+  FakeWorld world = listed_world(2, 0);
+  world.slurm_rereads_nodes = false;
+  world.run_until_quiet();
+  world.read_node_file();
+  const Plan plan = world.decide();
+  EXPECT_EQ(world.count<ReconfigureSlurm>(plan), 1u);
+  world.commit(plan);  // and musterd is killed before it acts
+  world.crash();
+  world.pass_time(minutes{1});
+  world.run_until_quiet();
+  EXPECT_EQ(world.reconfigures, 1);
+  world.pass_time(minutes{10});
+  world.run_until_quiet();
+  EXPECT_EQ(world.reconfigures, 1);
+}
+
+TEST_F(Change, AnotherAddressOfAListedNodeIsReadBySlurmBeforeItsMachineIsLaunched) {
+  FakeWorld world = listed_world(1, 0);
+  world.next_launch_fails = FailureClass::capacity;
+  world.run_until_quiet();
+  world.spec().node_addresses.front() = "10.1.0.9";
+  world.pass_time(minutes{1});
+  world.nodes().erase(NodeName{"gpu-1"});
+  world.run_until_quiet();
+  EXPECT_EQ(world.node("gpu-1").address, "10.1.0.9");
+  EXPECT_EQ(world.reconfigures, 2);
+}
+
+TEST_F(Change, ASlurmctldThatDoesNotReadTheFileIsToldSeldomAndTheOperatorWhy) {
+  FakeWorld world = listed_world(1, 0);
+  world.reconfigures_are_in_vain = true;
+  for (int tens_of_seconds = 0; tens_of_seconds < 30; ++tens_of_seconds) {
+    world.run_until_quiet();
+    world.pass_time(std::chrono::seconds{10});
+  }
+  EXPECT_EQ(world.reconfigures, 2);
+  EXPECT_EQ(world.events_of_kind("ReconfigureInVain"), 1);
+  world.reconfigures_are_in_vain = false;
+  world.pass_time(minutes{1});
+  world.run_until_quiet();
+  EXPECT_EQ(world.launch_calls, 1);
+  EXPECT_EQ(world.ledger.cluster.node_file_needs, "");
+}
+
+TEST_F(Change, AFileThatSlurmConfDoesNotIncludeIsWrittenAndTheOperatorIsToldTheLine) {
+  FakeWorld world = listed_world(1, 0);
+  world.node_file_around.is_included = false;
+  world.run_until_quiet();
+  EXPECT_NE(world.node_file.find("NodeName=gpu-1 "), std::string::npos);
+  EXPECT_EQ(world.reconfigures, 0);
+  EXPECT_NE(
+      world.ledger.cluster.node_file_needs.find("add the line \"Include muster-nodes.conf\" to /etc/slurm/slurm.conf"),
+      std::string::npos)
+      << world.ledger.cluster.node_file_needs;
+  world.node_file_around.is_included = true;
+  world.run_until_quiet();
+  EXPECT_EQ(world.launch_calls, 1);
+}
+
+TEST_F(Change, LinesWithWhichSlurmctldWouldNotStartAreNotPutInPlace) {
+  FakeWorld world = listed_world(2, 0);
+  world.node_file_around.others = {NodeName{"login"}, NodeName{"gpu-2"}};
+  world.run_until_quiet();
+  EXPECT_EQ(world.node_file, "");
+  EXPECT_NE(world.ledger.cluster.node_file_needs.find("found gpu-2"), std::string::npos);
+  world.node_file_around.others = {NodeName{"login"}};
+  world.node_file_around.max_nodes = 2;
+  world.run_until_quiet();
+  EXPECT_EQ(world.node_file, "");
+  EXPECT_NE(world.ledger.cluster.node_file_needs.find("expected MaxNodeCount to be 3 or more"), std::string::npos);
+  EXPECT_EQ(world.events_of_kind("NodeFileTrouble"), 2);
+  world.node_file_around.max_nodes = 3;
+  world.run_until_quiet();
+  EXPECT_EQ(world.launch_calls, 2);
+}
+
+TEST_F(Change, ANodeFileOfSomebodyElseIsLeftAloneAndTheOperatorIsTold) {
+  FakeWorld world = listed_world(1, 0);
+  world.node_file = "# mine\n";
+  world.node_file_around.trouble = "it is somebody else's";
+  world.run_until_quiet();
+  EXPECT_EQ(world.node_file, "# mine\n");
+  EXPECT_EQ(world.ledger.cluster.node_file_needs, "it is somebody else's");
+  EXPECT_EQ(world.launch_calls, 0);
+}
+
+TEST_F(Change, ATargetBeyondTheAddressesOfAListedGroupIsRefused) {
+  FakeWorld world = listed_world(2, 0);
+  world.run_until_quiet();
+  EXPECT_FALSE(world.scale(3));
+  EXPECT_FALSE(world.command(AddNodes{world.spec().name, 1}));
+  EXPECT_TRUE(world.scale(1));
 }
 
 // ---- Order ----

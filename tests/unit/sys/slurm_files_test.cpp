@@ -27,6 +27,18 @@ TEST_F(SlurmFiles, ReadsSlurmConfWithWhatItIncludes) {
   EXPECT_FALSE(load_slurm_conf(path("absent.conf")));
 }
 
+TEST_F(SlurmFiles, TellsWhetherAFileIsIncludedAndLeavesItOut) {
+  write("slurm.conf", "NodeName=login\nInclude nodes.conf\n");
+  EXPECT_TRUE(load_slurm_conf(path("slurm.conf"), path("nodes.conf"))->has_left_out) << "also while it is absent";
+  write("nodes.conf", "NodeName=n[1-2]\n");
+  const auto file = load_slurm_conf(path("slurm.conf"), path("") + "./nodes.conf");
+  ASSERT_TRUE(file) << file.error().message;
+  EXPECT_TRUE(file->has_left_out);
+  EXPECT_FALSE(file->says_max_node_count);
+  EXPECT_EQ(file->nodes, std::set<logic::NodeName>{logic::NodeName{"login"}});
+  EXPECT_FALSE(load_slurm_conf(path("slurm.conf"), path("other.conf"))->has_left_out);
+}
+
 TEST_F(SlurmFiles, ReadsTheTopologyBesideSlurmConf) {
   EXPECT_FALSE(load_topology(path("slurm.conf")));
   write("topology.conf", "SwitchName=s Nodes=n[1-3]\n");
