@@ -4,6 +4,8 @@
 # cluster.sh: a lab with muster in it. A library: source it from bash after lab.sh.
 #
 #   cluster_install BUILD FOLDER      installs the programs built in BUILD into FOLDER, whatever they were configured for
+#   cluster_into_tree BUILD           in a lab on a tree: installs them as /run/lab/programs so that they run there, without
+#                                     Slurm plugins; needs LAB_SHARE, the checkout
 #   cluster_start FOLDER YAML         in a started lab: Slurm with muster's plugins, set up for YAML, and musterd
 #   cluster_run COMMAND...            runs COMMAND on the head, in the checkout's folder, with muster's programs in PATH
 #   cluster_status JQ                 prints JQ of muster status --json; cluster_group GROUP JQ that of one group
@@ -19,7 +21,8 @@
 #   cluster_kill musterd|slurmctld    with SIGKILL; it is started again
 #   cluster_slurmctld_again ARGUMENT...   kills slurmctld and has it started again with these arguments, this once
 #
-# Settings: CLUSTER_SLURM_CONF (more lines of slurm.conf), CLUSTER_PASS_INTERVAL, CLUSTER_SERVERS (noded's server:).
+# Settings: CLUSTER_SLURM_CONF (more lines of slurm.conf), CLUSTER_PASS_INTERVAL, CLUSTER_SERVERS (noded's server:),
+# CLUSTER_WITHOUT_PLUGINS (Slurm loads none of muster's).
 # Both daemons are started again when they end, as systemd would. Their logs are LAB_DIR/log/{musterd,slurmctld}.log. The
 # providers that go with it, conf/quickstart-provider and lab-provider, keep their state in LAB_DIR/provider. For the
 # second one, cluster_provider in a test's cluster file, there are:
@@ -43,23 +46,59 @@ cluster_install() {
         sysconfdir="$folder/etc" slurmplugindir="$folder/lib/slurm" systemdsystemunitdir="$folder/lib/systemd/system" DESTDIR=
 }
 
+# A program keeps the tree's C and C++ libraries, which are newer than those it was built with, and gets all others from
+# here. They are named to the loader and not in the environment: what the program starts is the tree's own. libslurm's name
+# has the version in it, so muster-slurm is compiled there.
+cluster_into_tree() {
+    local build=$1 programs=$LAB_DIR/programs program library
+    cluster_top=/mnt/muster
+    cluster_provider=/mnt/muster/tests/system/lab-provider
+    CLUSTER_WITHOUT_PLUGINS=1
+    mkdir -p "$programs/bin" "$programs/sbin" "$programs/libexec/muster" "$LAB_DIR/libraries"
+    for program in cli/muster:bin musterd/musterd:sbin noded/muster-noded:sbin; do
+        cp "$build/${program%:*}" "$programs/real-$(basename "${program%:*}")"
+        for library in $(ldd "$build/${program%:*}" | sed -n 's/.* => \(\/[^ ]*\).*/\1/p'); do
+            case ${library##*/} in
+            libc.* | libm.* | libstdc++.* | libgcc_s.* | libresolv.* | libpthread.* | libdl.* | librt.*) ;;
+            *) cp -Lu "$library" "$LAB_DIR/libraries/" ;;
+            esac
+        done
+        cat >"$programs/${program#*:}/$(basename "${program%:*}")" <<END
+#!/bin/sh
+exec $(ldd "$build/${program%:*}" | sed -n 's/^[[:space:]]*\(\/[^ ]*ld-linux[^ ]*\).*/\1/p') --library-path /run/lab/libraries \
+    /run/lab/programs/real-$(basename "${program%:*}") "\$@"
+END
+        chmod 755 "$programs/${program#*:}/$(basename "${program%:*}")"
+    done
+    lab_exec bash -euc '
+        cd /mnt/muster
+        g++ -std=c++17 -O0 -I. -o /run/lab/programs/libexec/muster/muster-slurm slurm_helper/*.cpp sys/json.cpp \
+            logic/value.cpp -lslurm'
+}
+
 cluster_run() {
-    lab_exec env --chdir="$cluster_top" PATH="$LAB_DIR/installed/bin:$LAB_DIR/installed/sbin:/usr/sbin:/usr/bin:/sbin:/bin" \
+    lab_exec env --chdir="$cluster_top" PATH=/run/lab/installed/bin:/run/lab/installed/sbin:/usr/sbin:/usr/bin:/sbin:/bin \
         "$@" </dev/null
 }
 
 cluster_configure() {
-    local folder=$1 yaml=$2 partitions plugin_folder
+    local folder=$1 yaml=$2 partitions plugin_folder plugins
     ln -sfn "$folder" "$LAB_DIR/installed"
     plugin_folder=$(cd /usr/lib/*/slurm-wlm && pwd)
     partitions=$(cluster_run muster slurm-conf "$yaml") || return 1
+    if [[ -n ${CLUSTER_WITHOUT_PLUGINS-} ]]; then
+        partitions=$(grep -v '^JobSubmitPlugins=' <<<"$partitions")
+        plugins=
+    else
+        plugins="PluginDir=$folder/lib/slurm:$plugin_folder
+PlugStackConfig=/etc/slurm/plugstack.conf"
+        lab_exec bash -c 'cat >/etc/slurm/plugstack.conf' <<<"optional $folder/lib/slurm/spank_muster.so"
+    fi
     LAB_SLURM_CONF="$partitions
 PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE
-PluginDir=$folder/lib/slurm:$plugin_folder
-PlugStackConfig=/etc/slurm/plugstack.conf
+$plugins
 ${CLUSTER_SLURM_CONF-}"
     lab_slurm_conf
-    lab_exec bash -c 'cat >/etc/slurm/plugstack.conf' <<<"optional $folder/lib/slurm/spank_muster.so"
     lab_exec mkdir -p /etc/muster /run/muster /run/lab/muster
     lab_exec bash -c 'cat >/etc/muster/musterd.yaml' <<END
 state_directory: /run/lab/muster
