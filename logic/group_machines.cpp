@@ -246,15 +246,8 @@ void GroupPlanner::plan_leaving(SlotRecord& slot, const SeenNode* node) {
   if (slot.state == SlotState::launching) return plan_launching(slot);
   if (spec_.joins_slurm()) {
     if (!seen_.nodes) return;
-    if (!slot.by_name && is_somebody_elses(slot)) {
-      // Since it was chosen. Ended is what was named, and only that; the next pass chooses another one.
-      slot.wish = Wish::keep;
-      slot.wish_reason.clear();
-      event(EventLevel::warn, "RemovalTakenBack", &slot,
-            "somebody else has drained or reserved it since it was chosen");
-      return fall_due(now_);
-    }
-    if (node && node->is_registered() && takes_jobs(*node)) return;  // closed in this pass, and read back first
+    if (!slot.by_name && is_somebody_elses(slot)) return fall_due(now_);  // the next pass chooses another one
+    if (node && node->is_registered() && takes_jobs(*node)) return;       // closed in this pass, and read back first
     if (node && node->has_jobs()) {
       if (now_ < slot.drain_deadline) return fall_due(slot.drain_deadline);
       event(EventLevel::warn, "DrainTimedOut", &slot,

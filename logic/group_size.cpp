@@ -22,11 +22,13 @@ void GroupPlanner::plan_size() {
     return;
   }
   for (SlotRecord& slot : group_.slots) {
-    // Somebody drained a node that was chosen to go: what is somebody's goes only by name, and another one is chosen.
+    // Somebody drained or reserved a node that was chosen to go: what is somebody's goes only by name, and another one
+    // is chosen.
     const bool was_chosen = slot.wish == Wish::remove && !slot.by_name && slot.state != SlotState::terminating;
-    if (!was_chosen || slot.foreign_reason.empty() || slot.instance.empty()) continue;
+    if (!was_chosen || slot.instance.empty() || !is_somebody_elses(slot)) continue;
     slot.wish = Wish::keep;
     slot.wish_reason.clear();
+    event(EventLevel::warn, "RemovalTakenBack", &slot, "somebody else has drained or reserved it since it was chosen");
   }
   const auto kept = static_cast<int>(std::count_if(group_.slots.begin(), group_.slots.end(),
                                                    [](const SlotRecord& slot) { return slot.wish != Wish::remove; }));

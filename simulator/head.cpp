@@ -515,7 +515,7 @@ Status SimulatedHead::run_command(const logic::Command& command) {
 Status SimulatedHead::apply(std::shared_ptr<const logic::ClusterSpec> spec) {
   if (!running_) return logic::retry_error("musterd does not answer");
   if (Status change = logic::check_change(*spec_, *ledger_, *spec); !change) return change;
-  logic::CommandOutcome taken = logic::take_file(*spec, *ledger_, "uid 0", clock_.now());
+  logic::CommandOutcome taken = logic::take_file(spec_.get(), *spec, *ledger_, "uid 0", clock_.now());
   spec_ = std::move(spec);
   commit(std::make_shared<const Ledger>(std::move(taken.ledger)), taken.events);
   for (HeadObserver* observer : observers_) observer->saw_file();
