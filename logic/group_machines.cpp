@@ -121,7 +121,8 @@ void GroupPlanner::wait_for_slurm(SlotRecord& slot) {
 void GroupPlanner::plan_booting(SlotRecord& slot, const SeenNode* node) {
   if (spec_.joins_slurm() && !seen_.nodes && has_passed_checks(slot)) return wait_for_slurm(slot);
   const bool is_theirs = !slot.foreign_reason.empty();  // a machine that somebody drained is ended only by name
-  if (is_overdue(slot) && !is_theirs) {
+  const bool is_busy = node && node->has_jobs();        // a node that was open before: its jobs come first
+  if (is_overdue(slot) && !is_theirs && !is_busy) {
     const std::string seen_so_far = slot.node_step.empty()
                                         ? "nothing was heard of it"
                                         : "it is at \"" + slot.node_step + "\": " + slot.node_message;

@@ -82,6 +82,7 @@ class GroupPlanner {
   void plan_rebooting(SlotRecord& slot);
   bool is_overdue(const SlotRecord& slot);
   bool is_somebody_elses(const SlotRecord& slot) const;
+  void keep_after_all(SlotRecord& slot);
   void wait_for_slurm(SlotRecord& slot);
   void plan_leaving(SlotRecord& slot, const SeenNode* node);
   void become_ready(SlotRecord& slot);

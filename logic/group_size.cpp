@@ -26,8 +26,7 @@ void GroupPlanner::plan_size() {
     // is chosen.
     const bool was_chosen = slot.wish == Wish::remove && !slot.by_name && slot.state != SlotState::terminating;
     if (!was_chosen || slot.instance.empty() || !is_somebody_elses(slot)) continue;
-    slot.wish = Wish::keep;
-    slot.wish_reason.clear();
+    keep_after_all(slot);
     event(EventLevel::warn, "RemovalTakenBack", &slot, "somebody else has drained or reserved it since it was chosen");
   }
   const auto kept = static_cast<int>(std::count_if(group_.slots.begin(), group_.slots.end(),
@@ -39,13 +38,20 @@ void GroupPlanner::plan_size() {
   }
 }
 
+// One that is on its way was not waited for meanwhile.
+void GroupPlanner::keep_after_all(SlotRecord& slot) {
+  slot.wish = Wish::keep;
+  slot.wish_reason.clear();
+  if (slot.state == SlotState::booting) slot.deadline = std::max(slot.deadline, now_ + spec_.boot_timeout);
+  if (slot.state == SlotState::registering) slot.deadline = std::max(slot.deadline, now_ + spec_.register_timeout);
+}
+
 // A node that has not gone yet is the quickest one to have.
 void GroupPlanner::take_back(int number) {
   for (SlotRecord& slot : group_.slots) {
     if (number == 0) return;
     if (slot.wish != Wish::remove || slot.by_name || slot.state == SlotState::terminating) continue;
-    slot.wish = Wish::keep;
-    slot.wish_reason.clear();
+    keep_after_all(slot);
     --number;
   }
   add_slots(number);

@@ -168,6 +168,7 @@ void Promises::saw_command(const logic::Command& command) {
   } else if (const auto* open = std::get_if<logic::OpenGroup>(&command)) {
     Book& book = books_.at(open->group);
     book.gathers = book.is_below_floor = false;
+    book.floor_is_waived = true;
   }
 }
 
@@ -573,7 +574,9 @@ void Promises::check_floor(const GroupSpec& spec) {
     open += SimulatedSlurm::is_open(*node) && !is_held_back ? 1 : 0;
   }
   Book& book = found->second;
-  book.passes_below_floor = usable < book.counts.min && open > 0 ? book.passes_below_floor + 1 : 0;
+  if (usable >= book.counts.min) book.floor_is_waived = false;
+  const bool is_below = usable < book.counts.min && open > 0 && !book.floor_is_waived;
+  book.passes_below_floor = is_below ? book.passes_below_floor + 1 : 0;
   if (book.passes_below_floor == 3)
     breach(Promise::closed_until_open,
            "group " + spec.name.str() + " is below its floor and " + std::to_string(open) + " of its nodes are open");

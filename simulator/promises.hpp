@@ -66,6 +66,7 @@ class Promises : public HeadObserver {
     logic::Time deadline = logic::no_time;
     logic::Time began_at = logic::no_time;
     int passes_below_floor = 0;
+    bool floor_is_waived = false;  ///< opened by an operator, until it has been reached
   };
   struct Asked {
     logic::Wish wish = logic::Wish::keep;

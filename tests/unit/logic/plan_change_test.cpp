@@ -3,7 +3,6 @@
 // Groups that change: scaled, with nodes removed, replaced and rebooted, deleted; and what belongs to others meanwhile.
 #include <gtest/gtest.h>
 
-#include "logic/launch_trouble.hpp"
 #include "tests/fakes/fake_world.hpp"
 
 namespace muster::logic {
@@ -517,6 +516,31 @@ TEST_F(Change, ANodeThatSomebodyDrainsOrReservesAfterItWasChosenIsNotEndedButAno
   EXPECT_EQ(world.events_of_kind("RemovalTakenBack"), 2);
 }
 
+TEST_F(Change, ANodeThatIsTakenBackWhileItRegistersAgainGetsItsTimeAnewAndIsNotEndedUnderItsJobs) {
+  FakeWorld world = open_world(2);
+  run_job_on(world, "gpu-2");
+  run_job_on(world, "gpu-1");
+  ASSERT_TRUE(world.scale(1));
+  world.run_until_quiet();
+  ASSERT_EQ(world.slot("gpu-2").wish, Wish::remove);
+  world.boots_again("gpu-2");
+  world.report("gpu-2", NodeStep::checking);
+  world.run_until_quiet();
+  ASSERT_EQ(world.slot("gpu-2").state, SlotState::booting);
+  world.pass_time(hours{1});
+  ASSERT_TRUE(world.scale(2));
+  world.run_until_quiet();
+  world.pass_time(minutes{1});
+  world.run_until_quiet();
+  EXPECT_TRUE(world.terminated.empty()) << "it was not waited for meanwhile";
+  world.pass_time(hours{1});
+  world.run_until_quiet();
+  EXPECT_TRUE(world.terminated.empty()) << "its jobs come first";
+  end_job_on(world, "gpu-2");
+  world.run_until_quiet();
+  EXPECT_EQ(world.terminated.size(), 1u);
+}
+
 TEST_F(Change, AMachineThatSomebodyDrainedWhileItRebootsIsLeftAlone) {
   FakeWorld world = open_world(1);
   ASSERT_TRUE(world.command(RebootNodes{{NodeName{"gpu-1"}}}));
@@ -620,7 +644,7 @@ TEST_F(Change, AMachineWhoseCheckStaysBadIsNotTriedForEver) {
   }
   EXPECT_LE(world.launch_calls, 7);
   EXPECT_TRUE(world.machines().empty());
-  EXPECT_TRUE(is_stopped(world.spec(), world.group())) << world.slot("gpu-1").last_problem;
+  EXPECT_TRUE(world.slot("gpu-1").given_up);
   EXPECT_EQ(world.slot("gpu-1").last_failure, FailureClass::unhealthy);
 }
 
