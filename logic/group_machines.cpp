@@ -38,8 +38,9 @@ void GroupPlanner::plan_machine(SlotRecord& slot) {
 
 void GroupPlanner::step_machine(SlotRecord& slot) {
   const SeenNode* node = seen_node(slot);
-  if (slot.wish != Wish::keep && slot.state != SlotState::terminating && slot.state != SlotState::rebooting)
-    return plan_leaving(slot, node);
+  const bool is_being_done =
+      slot.state == SlotState::terminating || (slot.state == SlotState::rebooting && slot.wish == Wish::reboot);
+  if (slot.wish != Wish::keep && !is_being_done) return plan_leaving(slot, node);
   switch (slot.state) {
     case SlotState::waiting: return plan_waiting(slot, node);
     case SlotState::launching: return plan_launching(slot);
@@ -106,7 +107,8 @@ void GroupPlanner::plan_launching(SlotRecord& slot) {
 
 // A deadline that passes while musterd is away, or just back, says nothing about a machine that could not be heard.
 bool GroupPlanner::is_overdue(const SlotRecord& slot) {
-  const Time due = std::max(slot.deadline, seen_.listening_since + everybody_is_heard_after);
+  const bool was_away = slot.state_since < seen_.listening_since;
+  const Time due = was_away ? std::max(slot.deadline, seen_.listening_since + everybody_is_heard_after) : slot.deadline;
   fall_due(due);
   return due <= now_;
 }
@@ -353,6 +355,7 @@ void GroupPlanner::forget_machine(SlotRecord& slot) {
   fresh.last_problem_at = slot.last_problem_at;
   fresh.given_up = slot.given_up;
   fresh.has_record = slot.has_record;
+  fresh.mends = slot.mends;
   fresh.mended_at = slot.mended_at;
   fresh.our_reason = slot.our_reason;
   fresh.lifted_reason = slot.lifted_reason;

@@ -13,8 +13,11 @@ namespace {
 /// What two more starts of slurmd do not mend, a third will not: the attempt then fails by its deadline.
 constexpr int slurmd_starts_at_most = 3;
 
-/// The record is made again at once; a slurmctld that damages it again (its GresTypes lack one, say) is not hurried.
-constexpr Duration between_mends = std::chrono::minutes{2};
+/// The record is made again at once, and soon once more, since musterd or slurmctld may have died over it; a slurmctld
+/// that damages it each time (its GresTypes lack one, say) is not hurried.
+Duration wait_between_mends(int mends) {
+  return mends == 0 ? Duration{0} : std::chrono::seconds{2} * (1 << std::min(mends - 1, 6));
+}
 
 bool names(const std::vector<NodeName>& all, const NodeName& name) {
   return std::find(all.begin(), all.end(), name) != all.end();
@@ -160,15 +163,19 @@ void GroupPlanner::note_asked_action(SlotRecord& slot, const SeenNode& node) {
 // comes back as "gpu:4", and the node that registers under it ends with no GRES at all, so that no job that asks for
 // one can ever run there. Only a new record helps.
 bool GroupPlanner::mend_gres(SlotRecord& slot, const SeenNode& node) {
-  if (node.gres == wanted_gres_ || node_offers(node.gres, spec_.gres)) return false;
+  if (node.gres == wanted_gres_ || node_offers(node.gres, spec_.gres)) {
+    slot.mends = 0;
+    return false;
+  }
   if (node.base == NodeBase::future) {
-    if (now_ < slot.mended_at + between_mends) {
-      fall_due(slot.mended_at + between_mends);
+    if (const Time due = slot.mended_at + wait_between_mends(slot.mends); now_ < due) {
+      fall_due(due);
       return true;
     }
     delete_.push_back(slot.name);
     create_.push_back(slot.name);
     slot.mended_at = now_;
+    ++slot.mends;
     if (!slot.foreign_reason.empty()) slot.our_reason.clear();  // what they set is put back
     if (was_registered(slot)) registration_lost(slot, "Slurm has put its record back to FUTURE");
     slot.last_problem = "Slurm's record of it has GRES \"" + node.gres + "\", wanted is " + wanted_gres_;

@@ -78,7 +78,7 @@ auto tied(const SlotRecord& slot) {
                   slot.failures, slot.last_failure, slot.last_problem, slot.last_problem_at, slot.given_up,
                   slot.slurmd_start, slot.generation, slot.boot_id, slot.earlier_boot_id, slot.refused_boot_id,
                   slot.node_step, slot.node_message, slot.node_slurmd_start, slot.node_slurmd_alive, slot.checks,
-                  slot.has_record, slot.mended_at, slot.our_reason, slot.lifted_reason, slot.foreign_reason,
+                  slot.has_record, slot.mends, slot.mended_at, slot.our_reason, slot.lifted_reason, slot.foreign_reason,
                   slot.refused_action, slot.record_is_over);
 }
 

@@ -118,6 +118,7 @@ struct SlotRecord {
   std::vector<NodeCheck> checks;
 
   bool has_record = false;     ///< its record in Slurm was made by us; another one of that name is somebody else's node
+  int mends = 0;               ///< of its record in a row that did not make it as it was to be
   Time mended_at = no_time;    ///< when its record, which was not as it had been made, was last made again
   std::string our_reason;      ///< the drain reason that we set last; empty = none of ours stands
   std::string lifted_reason;   ///< our last drain that we lifted; a slurmctld that lost its newest state brings it back

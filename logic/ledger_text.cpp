@@ -49,6 +49,7 @@ Value slot_to_value(const SlotRecord& slot) {
                      {"node_slurmd_alive", slot.node_slurmd_alive},
                      {"checks", std::move(checks)},
                      {"has_record", slot.has_record},
+                     {"mends", slot.mends},
                      {"mended_at", time_value(slot.mended_at)},
                      {"our_reason", slot.our_reason},
                      {"lifted_reason", slot.lifted_reason},
@@ -95,6 +96,7 @@ SlotRecord slot_from_value(const Value& value) {
     slot.checks.push_back({check.text_or("name"), check.boolean_or("ok"), check.text_or("text")});
   }
   slot.has_record = value.boolean_or("has_record");
+  slot.mends = int_member(value, "mends");
   slot.mended_at = time_member(value, "mended_at");
   slot.our_reason = value.text_or("our_reason");
   slot.lifted_reason = value.text_or("lifted_reason");

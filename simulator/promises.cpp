@@ -186,7 +186,11 @@ void Promises::saw_events(const std::vector<logic::Event>& events) {
   for (const logic::Event& event : events) {
     if (event.kind == "MachineLaunched") progress_[event.instance].answered_at = world_.now();
     if (event.kind == "MachineFailed") note_verdict(event.group, event.instance);
-    if (event.kind == "MachineRebooted" || event.kind == "RebootRefused") asked_.erase(event.node);
+    if (event.kind == "MachineRebooted" || event.kind == "RebootRefused") {
+      // Somebody may have asked for more since.
+      if (const auto asked = asked_.find(event.node); asked != asked_.end() && asked->second.wish == Wish::reboot)
+        asked_.erase(asked);
+    }
     const auto book = books_.find(event.group);
     if (book == books_.end()) continue;
     if (event.kind == "ClosedBelowFloor") book->second.is_below_floor = true;
@@ -416,8 +420,10 @@ void Promises::check_end_of_machine(const logic::TerminateMachine& action) {
   const GroupSpec* spec = world_.spec().find_group(machine->origin().group);
   if (!spec) return;
   Progress& progress = progress_[machine->origin().id];
-  if (std::exchange(progress.is_being_ended, true)) return;               // asked for again, since the provider did not
-  if (is_asked_for(*machine)) world_.waive_mark(machine->origin().name);  // goes with the machine that was named
+  if (std::exchange(progress.is_being_ended, true)) return;  // asked for again, since the provider did not
+  const bool is_group_deleted = !world_.head().ledger().groups.at(spec->name).deleting.empty();
+  if (is_asked_for(*machine) || is_group_deleted)
+    world_.waive_mark(machine->origin().name);  // goes with the machine that was named
   if (reason_to_end(*spec, *machine).empty()) {
     const bool was_heard = machine->last_contact() != no_time;
     breach(was_heard ? Promise::ended_on_evidence : Promise::exact_deadlines,

@@ -163,6 +163,8 @@ facts_about_what_belongs_to_others() {
     check "and one that is reserved" has_machine gpu-2
     check "by name it may be removed" cluster_run muster remove --yes gpu-3
     check "and goes" lab_wait "gpu-3 to go" 30 has_no_machine gpu-3
+    check "the target stays, since there were more than that" cluster_group_says gpu .TargetCount 1
+    check "none is wanted any more" cluster_run muster scale gpu 0
     check "the reserved one stays for as long as it is reserved" has_machine gpu-2
     lab_exec scontrol delete reservation=upkeep
     check "and goes afterwards" lab_wait "gpu-2 to go" 30 has_no_machine gpu-2

@@ -149,7 +149,7 @@ facts_about_a_read_only_disk() {
 facts_about_going_on() {
     lab_exec mount -o remount,rw /run/lab/muster
     check "when it can write again it goes on by itself: gpu-5 is replaced and the group opens" \
-        lab_wait "five nodes" 40 ready_is 5
+        lab_wait "five nodes" 120 ready_is 5
     check "the trouble is over" problem_is ""
     check "each machine was launched once" test "$(cluster_provider_log launched | wc -l)" = 6
     # A file system that turns read-only under a running musterd: the file is open, its journal cannot be made.

@@ -44,6 +44,7 @@ SlotRecord full_slot() {
   slot.node_slurmd_alive = true;
   slot.checks = {{"munge", true, "good"}, {"gres", false, "7 of 8"}};
   slot.has_record = true;
+  slot.mends = 2;
   slot.mended_at = time_from_milliseconds(1007);
   slot.our_reason = "muster: group gpu gathers";
   slot.lifted_reason = "muster: to be rebooted";
@@ -67,7 +68,7 @@ TEST(LedgerText, NoFieldOfASlotIsLeftOut) {
                                               : *value.as_boolean() != *other->as_boolean();
     EXPECT_TRUE(differs) << key;
   }
-  EXPECT_EQ(full.members().size(), 40u);
+  EXPECT_EQ(full.members().size(), 41u);
 }
 
 TEST(LedgerText, AGroupComesBackAsItWent) {

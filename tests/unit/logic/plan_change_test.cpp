@@ -365,6 +365,20 @@ TEST_F(Change, ARecordThatWasDamagedAndMendedHoldsUpNoLaunch) {
   EXPECT_FALSE(world.slot("gpu-1").instance.empty());
 }
 
+TEST_F(Change, AMendThatMusterdDiedOverIsDoneAgainSoon) {
+  FakeWorld world(1, 1);
+  world.run_until_quiet();
+  world.report("gpu-1", NodeStep::ready);
+  world.restart_slurmctld();
+  world.commit(world.decide());  // written, and not done
+  world.crash();
+  world.pass_time(seconds{3});
+  world.report("gpu-1", NodeStep::ready);
+  world.run_until_quiet();
+  EXPECT_EQ(world.node("gpu-1").gres, gres_text(world.spec().gres));
+  EXPECT_EQ(world.slot("gpu-1").slurmd_start, 1);
+}
+
 TEST_F(Change, ADamagedRecordThatCannotBeDeletedAsksForNothingAgain) {
   FakeWorld world(1, 1);
   world.run_until_quiet();

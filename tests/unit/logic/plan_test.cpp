@@ -459,7 +459,7 @@ TEST(Plan, DoesNotHurryASlurmThatDamagesItsRecordsAgainAndAgain) {
     world.act(plan);
     world.pass_time(seconds{1});
   }
-  EXPECT_LE(mended, 4);
+  EXPECT_LE(mended, 6);
   EXPECT_EQ(world.events_of_kind("RecordsDamaged"), mended);
 }
 
